@@ -1,0 +1,48 @@
+"""The rule-based players by code: which decision each makes in a lane. Their rules are in docs/bots.md."""
+
+import numpy as np
+
+from lostcfr.kernels import rng
+from lostcfr.kernels.bits import lowest
+from lostcfr.kernels.cards import discard_of, draw_from_deck
+from lostcfr.kernels.jit import kernel
+from lostcfr.kernels.planners import BALANCED, PLANNERS, planner_action
+from lostcfr.kernels.rules import held_types, uniform_action
+from lostcfr.kernels.selective import selective_action
+from lostcfr.kernels.state import is_draw, ply, to_move
+
+# The planners have the codes below PLANNERS.
+RANDOM = PLANNERS
+DISCARD_ONLY = PLANNERS + 1
+NOISY = PLANNERS + 2
+SELECTIVE = PLANNERS + 3
+BOTS = PLANNERS + 4
+
+NOISE = np.uint64(2**64 * 15 // 100)  # of 2^64: how often the noisy player plays at random
+
+
+@kernel
+def decide(rules, games, i, bot, seed, trajectory):
+    """The action of a bot in lane ``i``, which must not be finished; chance is that of its trajectory."""
+    if bot == DISCARD_ONLY:
+        return discard_only(rules, games, i)
+    if bot == SELECTIVE:
+        return selective_action(rules, games, i)
+    decision = ply(games, i)
+    if bot == NOISY:
+        noise = rng.draw(seed, 0, trajectory, decision, rng.BOT_NOISE)
+        bot = RANDOM if noise < NOISE else BALANCED
+    if bot == RANDOM:
+        return uniform_action(rules, games, i, rng.draw(seed, 0, trajectory, decision, rng.BOT))
+    return planner_action(rules, games, i, bot)
+
+
+@kernel
+def discard_only(rules, games, i):
+    """Discard the card of the lowest action id, draw the deck."""
+    if not is_draw(games, i):
+        for color in range(rules.n_colors):
+            held = held_types(rules, games, i, to_move(games, i), color)
+            if held:
+                return discard_of(rules, color, lowest(held))
+    return draw_from_deck(rules)

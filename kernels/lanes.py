@@ -1,0 +1,104 @@
+"""The loops over lanes. Each kernel works on the lanes ``begin .. end-1``, so that threads share a batch."""
+
+from lostcfr.kernels import bots, infoset, rules as game
+from lostcfr.kernels.jit import kernel
+from lostcfr.kernels.state import finished, is_draw, ply, to_move
+
+LEAVE = -1  # the action that leaves a lane alone
+NO_LANE = -1
+
+
+@kernel
+def deal(rules, games, seed, first, begin, end):
+    """Shuffle and deal lane i as trajectory ``first + i`` of the seed (u8)."""
+    for i in range(begin, end):
+        game.shuffle(rules, games, i, seed, first + i)
+        game.deal(rules, games, i)
+
+
+@kernel
+def deal_decks(rules, games, decks, begin, end):
+    """Deal lane i from the deck in row i of ``decks`` (u1 [B, deck])."""
+    for i in range(begin, end):
+        for k in range(decks.shape[1]):
+            games.deck[i, k] = decks[i, k]
+        game.deal(rules, games, i)
+
+
+@kernel
+def legal(rules, games, out_legal, begin, end):
+    """Legal actions of each lane (b1 [B, actions])."""
+    for i in range(begin, end):
+        game.legal(rules, games, i, out_legal, i)
+
+
+@kernel
+def first_illegal(rules, games, actions, begin, end):
+    """The first lane whose action (i8 [B]) is neither legal nor LEAVE, or NO_LANE."""
+    for i in range(begin, end):
+        if actions[i] != LEAVE and game.why_illegal(rules, games, i, actions[i]) != game.LEGAL:
+            return i
+    return NO_LANE
+
+
+@kernel
+def apply(rules, games, actions, begin, end):
+    """Make each lane's action (i8 [B]) but LEAVE."""
+    for i in range(begin, end):
+        if actions[i] != LEAVE:
+            game.apply(rules, games, i, actions[i])
+
+
+@kernel
+def observe(rules, games, out_features, begin, end):
+    """Features of each lane's player to move (u1 [B, features])."""
+    for i in range(begin, end):
+        infoset.encode(rules, games, i, out_features, i)
+
+
+@kernel
+def observe_history(rules, games, out_features, begin, end):
+    """What a critic sees beside ``observe`` (u1 [B, history features])."""
+    for i in range(begin, end):
+        infoset.encode_history(rules, games, i, out_features, i)
+
+
+@kernel
+def score(rules, games, out_scores, begin, end):
+    """Points of both players (i4 [B, 2]) for the cards on the table."""
+    for i in range(begin, end):
+        for player in range(2):
+            out_scores[i, player] = game.score(rules, games, i, player)
+
+
+@kernel
+def choose_bots(rules, games, codes, seed, first, out_actions, begin, end):
+    """The action (i8 [B]) of the rule-based player ``codes[i]`` (i8 [B]) in each lane, LEAVE when finished."""
+    for i in range(begin, end):
+        if finished(rules, games, i):
+            out_actions[i] = LEAVE
+        else:
+            out_actions[i] = bots.decide(rules, games, i, codes[i], seed, first + i)
+
+
+@kernel
+def play_bots(rules, games, codes, seed, first, max_plies, out_forced, begin, end):
+    """Play each lane on between the bots ``codes`` (i8 [2], one a seat), to its end or to ``max_plies`` decisions.
+
+    ``out_forced`` (i4 [B]) counts the deck draws that the stall limit forced.
+    """
+    for i in range(begin, end):
+        out_forced[i] = 0
+        while not finished(rules, games, i) and ply(games, i) < max_plies:
+            if is_draw(games, i) and game.is_stalled(rules, games, i):
+                out_forced[i] += 1
+            code = codes[to_move(games, i)]
+            game.apply(rules, games, i, bots.decide(rules, games, i, code, seed, first + i))
+
+
+@kernel
+def count_opened(rules, games, out_opened, begin, end):
+    """Expeditions that each player has started (i4 [B, 2])."""
+    for i in range(begin, end):
+        for player in range(2):
+            out_opened[i, player] = infoset.opened(rules, games, i, player)
