@@ -1,0 +1,26 @@
+"""Train, solve and play two-player imperfect-information card games, Lost Cities above all."""
+
+from typing import TYPE_CHECKING, Any
+
+from lostcfr.errors import IllegalAction, InputError, LostCFRError, RulesError
+from lostcfr.rules import Rules
+
+if TYPE_CHECKING:
+    from lostcfr.game import LostCities
+    from lostcfr.lanes import Lanes
+
+__version__ = "0.1.0"
+__all__ = ["IllegalAction", "InputError", "Lanes", "LostCFRError", "LostCities", "Rules", "RulesError"]
+
+
+def __getattr__(name: str) -> Any:
+    # Numba takes a second to import; whoever only reads rules or a help text need not wait for it.
+    if name == "LostCities":
+        from lostcfr.game import LostCities
+
+        return LostCities
+    if name == "Lanes":
+        from lostcfr.lanes import Lanes
+
+        return Lanes
+    raise AttributeError(f"module 'lostcfr' has no attribute {name!r}")
