@@ -6,8 +6,8 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.np import arrayobj
 from numba.extending import intrinsic, overload
+from numba.np import arrayobj
 
 from lostcfr.kernels.jit import leaf
 
@@ -25,17 +25,13 @@ def _ctpop(typing_context: Any, x: Any) -> Any:
 @intrinsic  # type: ignore[misc]
 def _cttz(typing_context: Any, x: Any) -> Any:
     zero_is_defined = cgutils.false_bit
-    return types.int64(types.int64), lambda context, builder, signature, args: builder.cttz(
-        args[0], zero_is_defined
-    )
+    return types.int64(types.int64), lambda context, builder, signature, args: builder.cttz(args[0], zero_is_defined)
 
 
 @intrinsic  # type: ignore[misc]
 def _ctlz(typing_context: Any, x: Any) -> Any:
     zero_is_defined = cgutils.false_bit
-    return types.int64(types.int64), lambda context, builder, signature, args: builder.ctlz(
-        args[0], zero_is_defined
-    )
+    return types.int64(types.int64), lambda context, builder, signature, args: builder.ctlz(args[0], zero_is_defined)
 
 
 @intrinsic  # type: ignore[misc]

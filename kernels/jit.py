@@ -33,9 +33,8 @@ DIGEST_BYTES = hashlib.sha256().digest_size
 def sources_digest() -> str:
     """Name of the cache directory: changes with any kernel source, version, flag or processor."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py*")):
-        if path.suffix in (".py", ".pyx"):
-            digest.update(path.name.encode() + path.read_bytes())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.name.encode() + path.read_bytes())
     flags = (config.BOUNDSCHECK, config.OPT, config.CPU_NAME, config.CPU_FEATURES, config.DEBUGINFO_DEFAULT)
     versions = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
     digest.update(repr((flags, versions, platform.machine())).encode())
@@ -63,6 +62,12 @@ def cache_directory() -> Path | None:
         return None
     _drop_stale(directory)
     return directory
+
+
+def is_cold() -> bool:
+    """Whether no kernel of this build is on disk yet, so that the first use will take a while."""
+    directory = cache_directory()
+    return directory is None or not any(directory.glob("*.bin"))
 
 
 def _drop_stale(current: Path) -> None:
@@ -160,6 +165,7 @@ def leaf(function: Callable[..., Any]) -> Any:
 
 def _compiled(function: Callable[..., Any], **flags: bool) -> Any:
     compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, **flags)(function)
-    if hasattr(compiled, "_cache"):
+    # The digest covers the modules of this package only; a kernel of another place is compiled each time.
+    if hasattr(compiled, "_cache") and function.__module__.startswith(f"{__package__}."):
         compiled._cache = KernelCache(function)
     return compiled

@@ -57,6 +57,14 @@ def observe(rules, games, out_features, begin, end):
 
 
 @kernel
+def gather(rules, games, out_features, out_legal, begin, end):
+    """``observe`` and ``legal`` in one pass over the lanes, while each game is in the cache."""
+    for i in range(begin, end):
+        infoset.encode(rules, games, i, out_features, i)
+        game.legal(rules, games, i, out_legal, i)
+
+
+@kernel
 def observe_history(rules, games, out_features, begin, end):
     """What a critic sees beside ``observe`` (u1 [B, history features])."""
     for i in range(begin, end):

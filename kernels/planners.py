@@ -5,13 +5,12 @@ from lostcfr.kernels.appraisal import (
     Style,
     bonus,
     commitment,
+    high_ranks,
     is_low,
     late_penalty,
     plan,
     playable_numbers,
     playable_wagers,
-    high_ranks,
-    sum_of_faces,
     table_of,
     take_seat,
     takes_type,
@@ -20,9 +19,17 @@ from lostcfr.kernels.appraisal import (
     worth_to_them,
 )
 from lostcfr.kernels.bits import count, lowest, without_lowest
-from lostcfr.kernels.cards import WAGER, discard_of, draw_from_deck, draw_from_pile, numbers_in, play_of, wagers_in
+from lostcfr.kernels.cards import (
+    WAGER,
+    discard_of,
+    draw_from_deck,
+    draw_from_pile,
+    numbers_in,
+    play_of,
+    wagers_in,
+)
 from lostcfr.kernels.jit import kernel
-from lostcfr.kernels.rules import drawable_piles, held_types, pile_top
+from lostcfr.kernels.rules import drawable_piles, held_types, pile_top, sum_of_faces
 from lostcfr.kernels.state import is_draw
 
 BALANCED = 0

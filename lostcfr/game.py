@@ -1,5 +1,6 @@
 """Lost Cities under given rules: sizes, names of cards, actions and features, and new batches of games."""
 
+import dataclasses
 import functools
 import re
 
@@ -8,6 +9,7 @@ import numpy.typing as npt
 
 from lostcfr.errors import InputError, InputTypeError, nearest
 from lostcfr.kernels import infoset
+from lostcfr.kernels.cards import NO_STALL_LIMIT, RuleParameters
 from lostcfr.lanes import Lanes
 from lostcfr.rules import COLORS, Rules
 from lostcfr.threads import Workers
@@ -24,7 +26,7 @@ class LostCities:
         if rules is not None and not isinstance(rules, Rules):
             raise InputTypeError(f"rules is {rules!r}, but must be a lostcfr.Rules")
         self.rules = rules or Rules()
-        self.parameters = self.rules.parameters()
+        self.parameters = _parameters(self.rules)
         self.deck_size = self.rules.deck_size
         self.num_actions = len(self._action_names)
         self.num_features = len(self._columns)
@@ -94,13 +96,23 @@ class LostCities:
     def _action_names(self) -> list[str]:
         cards = [f"{color} {name}" for color in self.colors for name in self._type_names]
         piles = [*self.colors, "deck"]
-        return [f"play {card}" for card in cards] + [f"discard {card}" for card in cards] + [
-            f"draw {pile}" for pile in piles
-        ]
+        return (
+            [f"play {card}" for card in cards]
+            + [f"discard {card}" for card in cards]
+            + [f"draw {pile}" for pile in piles]
+        )
 
     @functools.cached_property
     def _action_ids(self) -> dict[str, int]:
         return {name: action for action, name in enumerate(self._action_names)}
+
+
+def _parameters(rules: Rules) -> RuleParameters:
+    """The rules as kernels take them."""
+    values = dataclasses.asdict(rules)
+    return RuleParameters(
+        **{**values, "stall_limit": NO_STALL_LIMIT if rules.stall_limit is None else rules.stall_limit}
+    )
 
 
 def _index(value: int, size: int, what: str) -> int:

@@ -87,7 +87,8 @@ class Lanes:
     @property
     def drawing(self) -> npt.NDArray[np.bool_]:
         """b1 [n]: whether the decision is a draw."""
-        return (self._status(state.PLY) & 1) == 1
+        odd: npt.NDArray[np.bool_] = (self._status(state.PLY) & 1) == 1
+        return odd
 
     @property
     def turns(self) -> npt.NDArray[np.int64]:
@@ -102,7 +103,8 @@ class Lanes:
     @property
     def finished(self) -> npt.NDArray[np.bool_]:
         """b1 [n]: whether the round is over."""
-        return self.deck_left == 0
+        empty: npt.NDArray[np.bool_] = self.deck_left == 0
+        return empty
 
     @property
     def banned(self) -> npt.NDArray[np.int64]:
@@ -147,6 +149,15 @@ class Lanes:
         self._run(kernels.observe, out, grain=GRAIN_OBSERVE)
         return out
 
+    def gather(
+        self, features: npt.NDArray[np.uint8] | None = None, legal: npt.NDArray[np.bool_] | None = None
+    ) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+        """``observe`` and ``legal`` at once, which is faster than one after the other."""
+        features = self._output(features, self.game.num_features, np.uint8)
+        legal = self._output(legal, self.game.num_actions, np.bool_)
+        self._run(kernels.gather, features, legal, grain=GRAIN_OBSERVE)
+        return features, legal
+
     def observe_history(self, out: npt.NDArray[np.uint8] | None = None) -> npt.NDArray[np.uint8]:
         """u1 [n, num_history_features]: the opponent's hand, which only a critic may see beside ``observe``."""
         out = self._output(out, self.game.num_history_features, np.uint8)
@@ -176,9 +187,7 @@ class Lanes:
     def _run(self, kernel: Any, *arguments: Any, grain: int) -> list[Any]:
         if kernel not in (kernels.deal, kernels.deal_decks):
             self._check_dealt()
-        return self.workers.run(
-            kernel, self.game.parameters, self.games, *arguments, lanes=self.n, grain=grain
-        )
+        return self.workers.run(kernel, self.game.parameters, self.games, *arguments, lanes=self.n, grain=grain)
 
     def _check_dealt(self) -> None:
         if not self._dealt:
@@ -186,7 +195,8 @@ class Lanes:
 
     def _status(self, column: int) -> npt.NDArray[np.int64]:
         self._check_dealt()
-        return self.games.status[:, column].astype(np.int64)
+        values: npt.NDArray[np.int64] = self.games.status[:, column].astype(np.int64)
+        return values
 
     def _output(self, out: Any, columns: int, dtype: type[np.generic]) -> Any:
         if out is None:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
 
-from lostcfr.errors import RulesError
-
-if TYPE_CHECKING:
-    from lostcfr.kernels.cards import RuleParameters
+from lostcfr.errors import RulesError, nearest
 
 COLORS = ("red", "green", "white", "blue", "yellow", "purple")
 MASK_BITS = 16  # the cards of one colour are the bits of one 16-bit mask
@@ -80,11 +77,20 @@ class Rules:
         """Cards in all, the two hands included."""
         return self.n_colors * self.cards_per_color
 
-    def parameters(self) -> RuleParameters:
-        """The same rules as kernels take them."""
-        from lostcfr.kernels.cards import NO_STALL_LIMIT, RuleParameters
 
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        if self.stall_limit is None:
-            values["stall_limit"] = NO_STALL_LIMIT
-        return RuleParameters(**values)
+def parse_rules(assignments: Iterable[str]) -> Rules:
+    """Classic rules with some fields changed, from texts such as ``n_colors=6`` or ``stall_limit=null``."""
+    values: dict[str, int | None] = {}
+    for assignment in assignments:
+        name, equals, text = (part.strip() for part in assignment.partition("="))
+        if not equals:
+            raise RulesError(f"a rule is written as name=value, such as n_colors=6, not {assignment!r}")
+        if name not in ALLOWED:
+            raise RulesError(f"there is no rule {name!r}{nearest(name, ALLOWED)}")
+        if name in values:
+            raise RulesError(f"{name} is given twice")
+        try:
+            values[name] = None if text.lower() in ("null", "none") else int(text)
+        except ValueError:
+            raise RulesError(f"{name} is {text!r}, but must be a whole number") from None
+    return Rules(**values)  # type: ignore[arg-type]

@@ -48,9 +48,7 @@ class Workers:
         ends = [lanes * k // slices for k in range(slices + 1)]
         return list(self.pool.map(lambda k: kernel(*arguments, ends[k], ends[k + 1]), range(slices)))
 
-    def stream(
-        self, kernel: Callable[..., Any], *arguments: Any, lanes: int, grain: int
-    ) -> Iterator[tuple[int, int]]:
+    def stream(self, kernel: Callable[..., Any], *arguments: Any, lanes: int, grain: int) -> Iterator[tuple[int, int]]:
         """The same in slices of ``grain`` lanes for long work; yields (begin, end) of each as it is done."""
         bounds = [(begin, min(begin + grain, lanes)) for begin in range(0, lanes, grain)]
         work = [self.pool.submit(kernel, *arguments, begin, end) for begin, end in bounds]

@@ -1,0 +1,144 @@
+"""Speed of the engine, and its functional signature.
+
+The limit of random play is arithmetic: a decision is one Philox block (ten dependent multiplications) and two
+counts over the colours. The limit of the encoder is stores: a row of classic rules writes 468 feature bytes and
+106 legal bytes, and reads about 250 bytes of state.
+"""
+
+import hashlib
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from lostcfr.agents import BOTS
+from lostcfr.game import LostCities
+from lostcfr.kernels import lanes as kernels
+from lostcfr.lanes import Lanes
+from lostcfr.rules import Rules
+from lostcfr.threads import Workers
+
+LANES = 4096
+FEATURE_LANES = 2048
+GRAIN = 64
+REPEATS = 7
+STAGES = 8  # features are encoded at 0, 20, ..., 140 decisions into a random round; none is over by then
+PLIES_A_STAGE = 20
+SEED = 7
+NO_CAP = 2**31 - 1
+SIGNATURE_RULES = (
+    Rules(),
+    Rules(n_colors=6, stall_limit=None),
+    Rules(n_colors=2, n_ranks=4, n_wagers=1, hand_size=3, stall_limit=2),
+)
+
+
+def run(threads: int | None = None, progress: Callable[[str], None] = lambda step: None) -> dict[str, Any]:
+    """Warm up, measure and sign the engine under classic rules; ``progress`` is told each step's name.
+
+    Returns plain numbers: ``decisions_per_second`` of random play, deals included; ``feature_rows_per_second``
+    of encoder and legal mask together; ``bots``, the decisions per second of each in a mirror match;
+    ``signature``; and beside these ``threads`` and ``warm_up_seconds``, compiling or loading.
+    """
+    game, workers = LostCities(), Workers(threads)
+    progress("warm-up")
+    began = time.perf_counter()
+    for _ in _steps(game, workers, lanes=2 * GRAIN):
+        pass
+    warm_up = time.perf_counter() - began
+    rates = {}
+    for name, measure in _steps(game, workers, LANES):
+        progress(name)
+        rates[name] = _rate(measure)
+    progress("signature")
+    return {
+        "decisions_per_second": rates["random"],
+        "feature_rows_per_second": rates["features"],
+        "bots": {name: rates[name] for name in BOTS},
+        "signature": signature(workers),
+        "threads": workers.threads,
+        "warm_up_seconds": warm_up,
+    }
+
+
+def _steps(game: LostCities, workers: Workers, lanes: int) -> Iterator[tuple[str, Callable[[], int]]]:
+    """Name and piece of work of each measurement; a piece has run once when it is handed out."""
+    for name, code in BOTS.items():
+        play = Playing(game, workers, lanes if name in ("random", "discard-only") else lanes // 4, code)
+        play()
+        yield name, play
+    gathering = Gathering(game, workers, min(lanes, FEATURE_LANES))
+    gathering()
+    yield "features", gathering
+
+
+def _rate(work: Callable[[], int]) -> float:
+    """Median over some repeats of the things done per second."""
+    rates = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        done = work()
+        rates.append(done / (time.perf_counter() - began))
+    return statistics.median(rates)
+
+
+class Playing:
+    """Deal and play whole rounds of a bot against itself; a call returns the decisions made."""
+
+    def __init__(self, game: LostCities, workers: Workers, lanes: int, code: int) -> None:
+        self.lanes = game.lanes(lanes, threads=workers.threads)
+        self.forced = np.zeros(lanes, np.int32)
+        self.codes = np.array([code, code], np.int64)
+
+    def __call__(self) -> int:
+        lanes = self.lanes
+        lanes.deal(seed=SEED)
+        play = (kernels.play_bots, lanes.game.parameters, lanes.games, self.codes, np.uint64(SEED), 0, NO_CAP)
+        for _ in lanes.workers.stream(*play, self.forced, lanes=len(lanes), grain=GRAIN):
+            pass
+        return 2 * int(lanes.turns.sum())
+
+
+class Gathering:
+    """Encode features and legal masks of lanes at all stages of random play; a call returns the rows."""
+
+    ROUNDS = 20
+
+    def __init__(self, game: LostCities, workers: Workers, lanes: int) -> None:
+        self.lanes = game.lanes(lanes, threads=workers.threads)
+        self.lanes.deal(seed=SEED)
+        bots, forced = np.full(2, BOTS["random"], np.int64), np.zeros(lanes, np.int32)
+        for stage in range(STAGES):
+            bounds = lanes * stage // STAGES, lanes * (stage + 1) // STAGES
+            plies = stage * PLIES_A_STAGE
+            kernels.play_bots(game.parameters, self.lanes.games, bots, np.uint64(SEED), 0, plies, forced, *bounds)
+        self.features, self.legal = self.lanes.gather()
+
+    def __call__(self) -> int:
+        for _ in range(self.ROUNDS):
+            self.lanes.gather(self.features, self.legal)
+        return self.ROUNDS * len(self.lanes)
+
+
+def signature(workers: Workers) -> int:
+    """One number that changes when any rule, feature, bot or random stream does, on any machine the same."""
+    digest = hashlib.sha256()
+    for rules in SIGNATURE_RULES:
+        game = LostCities(rules)
+        lanes = game.lanes(4 * len(BOTS), threads=workers.threads)
+        lanes.deal(seed=SEED)
+        while not lanes.finished.all():
+            _sign_tick(digest, lanes)
+        digest.update(lanes.scores().astype("<i4").tobytes())
+    return int.from_bytes(digest.digest()[:6], "big")
+
+
+def _sign_tick(digest: Any, lanes: Lanes) -> None:
+    """Add everything one can see of a tick to the digest, and make the decisions of all bots in turn."""
+    bots = np.resize(np.array(list(BOTS.values())), len(lanes))
+    actions = lanes.bot_actions(bots, seed=SEED)
+    for seen in (lanes.observe(), lanes.observe_history(), lanes.legal(), actions.astype("<i8")):
+        digest.update(seen.tobytes())
+    lanes.act(actions)

@@ -1,0 +1,68 @@
+"""``lostcfr evaluate``: mirrored pairs of one agent against others."""
+
+from typing import Any
+
+import click
+
+from lostcfr.cli.options import (
+    announce_compiling,
+    json_option,
+    print_json,
+    progress_bar,
+    rules_option,
+    seed_option,
+    threads_option,
+)
+from lostcfr.rules import Rules
+
+
+@click.command()
+@click.argument("agent")
+@click.option("--against", required=True, metavar="A,B,..", help="Opponents, separated by commas.")
+@click.option("--pairs", type=click.IntRange(2), default=1000, show_default=True, help="Deals, each played twice.")
+@seed_option
+@click.option("--max-decisions", type=click.IntRange(1), default=None, help="End a round early, scored as it is.")
+@rules_option
+@threads_option
+@json_option
+def command(
+    agent: str,
+    against: str,
+    pairs: int,
+    seed: int,
+    max_decisions: int | None,
+    rules: Rules,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Play AGENT against each opponent: every deal twice, with the seats swapped."""
+    from lostcfr.arena.match import play_pairs
+    from lostcfr.arena.stats import summary
+    from lostcfr.game import LostCities
+    from lostcfr.threads import Workers
+
+    announce_compiling()
+    game, workers, rows = LostCities(rules), Workers(threads), []
+    for opponent in against.split(","):
+        with progress_bar(f"{agent} - {opponent}", total=2 * pairs) as advance:
+            played = play_pairs(
+                game, agent, opponent, pairs, seed, workers=workers, max_decisions=max_decisions, progress=advance
+            )
+        rows.append(summary(agent, opponent, played))
+    print_json(rows) if as_json else show(rows)
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """A table of the summaries; points are a round."""
+    click.echo(f"{rows[0]['pairs']:,} mirrored pairs; points a round for {rows[0]['agent']}, 95 % interval over pairs")
+    click.echo(
+        f"{'opponent':14}{'points':>8}{'interval':>18}{'win':>7}{'draw':>7}{'loss':>7}"
+        f"{'own':>7}{'theirs':>8}{'turns':>7}{'stalled':>9}{'opened':>8}"
+    )
+    for row in rows:
+        low, high = row["ci95"]
+        interval = f"{low:+.2f} .. {high:+.2f}"
+        click.echo(
+            f"{row['opponent']:14}{row['mean']:+8.2f}{interval:>18}{row['win']:7.1%}{row['draw']:7.1%}{row['loss']:7.1%}"
+            f"{row['score']:7.1f}{row['opponent_score']:8.1f}{row['turns']:7.1f}{row['stalled']:9.2%}{row['opened']:8.2f}"
+        )
