@@ -1,0 +1,114 @@
+"""Mirrored pairs: symmetry, reproducibility, and whether the interval means what it says."""
+
+import numpy as np
+import pytest
+
+from lostcfr import InputError, LostCities, Rules
+from lostcfr.arena.match import Pairs, play_pairs
+from lostcfr.arena.stats import interval, summary
+from lostcfr.threads import Workers, budget
+from rule_sets import MINI
+
+GAME = LostCities()
+WORKERS = Workers(2)
+
+
+def points(pairs):
+    return pairs.score - pairs.opponent_score
+
+
+@pytest.mark.parametrize("bot", ["balanced", "selective", "discard-only", "random", "noisy"])
+def test_a_bot_against_itself_is_exactly_level(bot):
+    """Both rounds of a pair share deal and chance, so even a random bot mirrors itself."""
+    pairs = play_pairs(GAME, bot, bot, 50, 3, workers=WORKERS)
+    assert (points(pairs).sum(axis=1) == 0).all()
+    assert summary(bot, bot, pairs)["mean"] == 0
+
+
+def test_swapping_the_agents_negates_the_result():
+    one = play_pairs(GAME, "balanced", "selective", 60, 3, workers=WORKERS)
+    other = play_pairs(GAME, "selective", "balanced", 60, 3, workers=WORKERS)
+    assert (points(one) == -points(other)[:, ::-1]).all()
+    first, second = summary("a", "b", one), summary("b", "a", other)
+    assert first["mean"] == -second["mean"]
+    assert first["win"] == second["loss"]
+    assert first["ci95"] == pytest.approx([-second["ci95"][1], -second["ci95"][0]])
+
+
+def test_pairs_do_not_depend_on_threads_or_on_how_many_are_played():
+    many = play_pairs(GAME, "noisy", "balanced", 300, 8, workers=Workers(2))
+    few = play_pairs(GAME, "noisy", "balanced", 40, 8, workers=Workers(1))
+    for one, other in zip(many, few, strict=True):
+        assert (one[:40] == other).all()
+
+
+def test_figures_of_known_pairs():
+    """Two pairs worked by hand: +10 and -4, then 0 and 2."""
+    pairs = Pairs(
+        score=np.array([[30, 6], [5, 7]], np.int32),
+        opponent_score=np.array([[20, 10], [5, 5]], np.int32),
+        turns=np.array([[44, 50], [46, 60]]),
+        forced=np.array([[0, 2], [0, 0]], np.int32),
+        opened=np.array([[3, 4], [2, 5]], np.int32),
+    )
+    row = summary("a", "b", pairs)
+    assert (row["pairs"], row["mean"], row["win"], row["draw"], row["loss"]) == (2, 2.0, 0.5, 0.25, 0.25)
+    assert (row["score"], row["opponent_score"], row["turns"], row["opened"]) == (12.0, 10.0, 50.0, 3.5)
+    assert row["stalled"] == 2 / 200
+    # Pair means 3 and 1: mean 2, standard error 1, t of one degree of freedom 12.706.
+    assert row["ci95"] == pytest.approx([2 - 12.7062, 2 + 12.7062], abs=1e-3)
+
+
+def test_the_interval_covers_the_truth_about_19_times_in_20():
+    generator = np.random.default_rng(1)
+    covered = 0
+    for _ in range(2000):
+        low, high = interval(generator.normal(1.5, 4.0, 25))
+        covered += low <= 1.5 <= high
+    assert 0.935 < covered / 2000 < 0.965
+
+
+def test_a_round_can_be_ended_early():
+    game = LostCities(Rules(stall_limit=None))
+    pairs = play_pairs(game, "random", "random", 30, 1, workers=WORKERS, max_decisions=60)
+    assert (pairs.turns == 30).all()
+
+
+def test_progress_counts_every_round():
+    done = []
+    play_pairs(GAME, "random", "random", 150, 1, workers=WORKERS, progress=done.append)
+    assert sum(done) == 300
+
+
+def test_other_rules():
+    pairs = play_pairs(LostCities(MINI), "balanced", "random", 200, 1, workers=WORKERS)
+    assert points(pairs).mean() > 0
+
+
+def test_bad_input():
+    with pytest.raises(InputError, match="pairs is 1"):
+        play_pairs(GAME, "random", "random", 1, 1, workers=WORKERS)
+    with pytest.raises(InputError, match="did you mean 'random'"):
+        play_pairs(GAME, "rando", "random", 10, 1, workers=WORKERS)
+
+
+def test_the_thread_budget(monkeypatch):
+    assert budget(3) == 3
+    monkeypatch.setenv("LOSTCFR_THREADS", "5")
+    assert budget() == 5
+    for wrong in ("0", "-1", "two", "1.5"):
+        monkeypatch.setenv("LOSTCFR_THREADS", wrong)
+        with pytest.raises(InputError, match="LOSTCFR_THREADS is"):
+            budget()
+    monkeypatch.delenv("LOSTCFR_THREADS")
+    assert budget() >= 1
+    with pytest.raises(InputError, match="threads is 0"):
+        budget(0)
+
+
+def test_an_error_in_a_thread_reaches_the_caller():
+    def fails(begin, end):
+        raise RuntimeError(f"lanes {begin} to {end}")
+
+    with pytest.raises(RuntimeError, match="lanes 0 to 10"):
+        list(Workers(2).stream(fails, lanes=40, grain=10))
