@@ -1,0 +1,45 @@
+# `make demo` and `make test` do all their own set-up: a virtual environment in .venv with everything pinned.
+PYTHON ?= python3
+VENV = .venv
+BIN = $(VENV)/bin
+INSTALLED = $(VENV)/installed
+
+.PHONY: demo test lint types tests test-install bench bench-baseline clean
+
+demo: $(INSTALLED)
+	$(BIN)/lostcfr evaluate balanced --against cautious --pairs 1000 --seed 7
+	$(BIN)/lostcfr replay 7 --agents balanced cautious
+
+test: lint types tests test-install
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(INSTALLED)
+	$(BIN)/mypy
+
+tests: $(INSTALLED)
+	$(BIN)/python -m pytest -m "not install"
+
+test-install: $(INSTALLED)
+	$(BIN)/python -m pytest -m install
+
+bench: $(INSTALLED)
+	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-json=build/bench.json
+	$(BIN)/python bench/compare.py build/bench.json
+
+bench-baseline: $(INSTALLED)
+	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-json=build/bench.json
+	$(BIN)/python bench/compare.py build/bench.json --write
+
+$(INSTALLED): pyproject.toml setup.py constraints.txt kernels/dense.pyx
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || \
+		{ echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	touch $(INSTALLED)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info kernels/*.so
