@@ -47,7 +47,11 @@ class Column(NamedTuple):
 def color_columns(rules):
     """The columns of one colour's group, in order; names of ranks are face values."""
     faces = [rules.min_rank + rank for rank in range(rules.n_ranks)]
-    most_points = (1 + rules.n_wagers) * (sum(faces) + rules.expedition_cost) + rules.bonus
+    most_points = max(
+        (1 + wagers) * (sum(faces) + rules.expedition_cost)
+        + (rules.bonus if wagers + rules.n_ranks >= rules.bonus_threshold else 0)
+        for wagers in range(rules.n_wagers + 1)
+    )
     least_points = -(1 + rules.n_wagers) * rules.expedition_cost
 
     def cards(place):
@@ -138,7 +142,7 @@ def encode_cards(rules, cards, out_features, row, column):
     """One column a card type: the number of wagers, then each number.
 
     Writes sixteen columns whatever the rules, eight at once; those beyond the card types are written
-    again by what stands behind them in the row.
+    again by what stands behind them in the row, of which there must be enough.
     """
     numbers = numbers_in(rules, cards)
     wagers = np.uint64(wagers_in(rules, cards))
@@ -229,11 +233,11 @@ def opened(rules, games, i, player):
 @leaf
 def encode_history(rules, games, i, out_features, row):
     """Write the opponent's hand to ``out_features[row]``, one column a card type; for critics only."""
-    theirs = 1 - to_move(games, i)
-    types = types_per_color(rules)
-    for column in range(history_features_size(rules)):
-        out_features[row, column] = 0
-    if finished(rules, games, i):
-        return
+    over = finished(rules, games, i)
     for color in range(rules.n_colors):
-        encode_cards(rules, np.int64(games.hand[i, theirs, color]), out_features, row, color * types)
+        column = color * types_per_color(rules)
+        hand = 0 if over else np.int64(games.hand[i, 1 - to_move(games, i), color])
+        # Nothing stands behind the last colour in this row, so the wide stores of encode_cards do not fit here.
+        out_features[row, column] = wagers_in(rules, hand)
+        for rank in range(rules.n_ranks):
+            out_features[row, column + 1 + rank] = (numbers_in(rules, hand) >> rank) & 1

@@ -12,39 +12,33 @@ from lostcfr import LostCities, Rules
 from lostcfr.kernels import state
 from rule_sets import MANY_WAGERS, MINI, ONE_COLOUR, RULE_SETS
 
-SIX_WITHOUT_LIMIT = Rules(n_colors=6, stall_limit=None)
-NO_WAGERS = Rules(n_colors=3, n_wagers=0, hand_size=4)
-CASES = {**RULE_SETS, "six-without-limit": SIX_WITHOUT_LIMIT, "no-wagers": NO_WAGERS}
+CASES = {name: RULE_SETS[name] for name in RULE_SETS if name not in ("six-colours", "official")}
+CASES["six-without-limit"] = Rules(n_colors=6, stall_limit=None)
+CASES["no-wagers"] = Rules(n_colors=3, n_wagers=0, hand_size=4)
 every_case = pytest.mark.parametrize("name", CASES)
 
-DECISIONS = 2500  # compared for each case
-POSITIONS = 120
-BYTE = 255
+DECISIONS = 2000  # compared in each case
+POSITIONS = 100
 KINDS = ["play", "discard", "draw", "draw deck"]
-# Columns that no play of these rules makes positive.
-IMPOSSIBLE = {
+IMPOSSIBLE = {  # columns that stay 0 in any play by these rules
     "tiny": ["*_wagers", "*.known_*", "stall"],  # no wagers, and with a stall limit of 0 no draw from a pile
     "no-wagers": ["*_wagers"],
-    "official": ["stalled"],
     "six-without-limit": ["stalled"],
     "many-wagers": ["*_gain"],  # 2 + 3 + 4 is less than the cost, and a bonus takes five wagers
 }
 
 
 def play(lanes, seed, decisions, stops=None):
-    """Make random decisions, one a lane at a time, and yield them (int [n]); each lane has its own tastes.
-
-    A lane waits when its round is over or after its own number of decisions in ``stops``.
-    """
+    """Random decisions, yielded once made (int [n]); a lane waits after its own number of them in ``stops``."""
     generator = random.Random(seed)
-    names = [lanes.game.action_name(action) for action in range(lanes.game.num_actions)]
+    names = map(lanes.game.action_name, range(lanes.game.num_actions))
     kinds = [name if name in KINDS else name.split()[0] for name in names]
     tastes = [{kind: generator.choice([0.03, 0.3, 1, 3]) for kind in KINDS} for _ in range(lanes.n)]
     for step in range(decisions):
         actions = np.full(lanes.n, -1)
         for lane, row in enumerate(lanes.legal()):
-            allowed = np.flatnonzero(row).tolist()
-            if allowed and (stops is None or step < stops[lane]):
+            waits = stops is not None and step >= stops[lane]
+            if allowed := [] if waits else row.nonzero()[0].tolist():
                 weights = [tastes[lane][kinds[action]] for action in allowed]
                 actions[lane] = generator.choices(allowed, weights)[0]
         if (actions < 0).all():
@@ -87,12 +81,10 @@ def test_columns_are_named_scaled_and_used(name):
     twin = naive.NaiveRound(game.rules, list(range(game.deck_size)))
     assert names == list(naive_features.features(twin, game.rules))
     assert history_names == list(naive_features.history_features(twin, game.rules))
-    assert len(set(names)) == game.num_features == len(scales)
-    assert len(set(history_names)) == game.num_history_features
+    assert len(set(names + history_names)) == game.num_features + game.num_history_features
+    assert len(scales) == game.num_features
     assert ((scales > 0) & np.isfinite(scales)).all()
-
-    patterns = IMPOSSIBLE.get(name, [])
-    impossible = [any(fnmatch(column, pattern) for pattern in patterns) for column in names]
+    impossible = [any(fnmatch(column, pattern) for pattern in IMPOSSIBLE.get(name, [])) for column in names]
     lanes, most = game.lanes(60), 0
     for seed in range(20):
         lanes.deal(seed=seed)
@@ -109,11 +101,10 @@ def test_columns_stop_at_a_byte():
     lanes = game.lanes(1)
     lanes.deal(seed=0)
     lanes.games.table[0, 0] = (1 << MANY_WAGERS.n_wagers) - 1
-    lanes.games.status[0, state.STALL] = BYTE + 1
+    lanes.games.status[0, state.STALL] = 256
     seen = dict(zip(game.feature_names(), lanes.observe()[0].tolist(), strict=True))
-    assert lanes.scores()[0].tolist() == [4 * (14 * -20 + 20), 0]
-    assert (seen["red.mine_gain"], seen["red.mine_loss"], seen["stall"]) == (0, BYTE, BYTE)
-    assert (seen["mine_ahead"], seen["mine_behind"]) == (0, BYTE)
+    assert [seen[column] for column in ("red.mine_loss", "mine_behind", "stall")] == [255, 255, 255]
+    assert [seen[column] for column in ("red.mine_gain", "mine_ahead", "stalled")] == [0, 0, 1]
 
 
 def positions(name, seed):
@@ -122,8 +113,7 @@ def positions(name, seed):
     lanes.deal(seed=seed)
     generator, most = random.Random(seed), 3 * int(lanes.deck_left[0])
     stops = [generator.randrange(most) for _ in range(POSITIONS)] + [0] * POSITIONS
-    for _ in play(lanes, seed, most, stops):
-        pass
+    list(play(lanes, seed, most, stops))
     for lane in range(POSITIONS):
         lanes.copy_lane(lane, POSITIONS + lane)
     return lanes
@@ -153,12 +143,8 @@ def cards_of(rules, masks):
     return [c * rules.cards_per_color + bit for c, mask in enumerate(masks) for bit in bits_of(mask)]
 
 
-def types_of(rules, cards):
-    return sorted((card // rules.cards_per_color, naive.card_type(rules, card)) for card in cards)
-
-
 def redeal_hidden(rules, games, lane, mover, generator):
-    """Shuffle the opponent's unknown cards and the undealt deck; whether types moved."""
+    """Shuffle the opponent's unknown cards and the undealt deck."""
     drawn = games.status[lane, state.DRAWN]
     hand, known = games.hand[lane, 1 - mover], games.known[lane, 1 - mover]
     unknown = cards_of(rules, hand & ~known)
@@ -168,9 +154,8 @@ def redeal_hidden(rules, games, lane, mover, generator):
     for card in hidden[: len(unknown)]:
         hand[card // rules.cards_per_color] |= 1 << card % rules.cards_per_color
     games.deck[lane, drawn:] = hidden[len(unknown) :]
-    dealt = games.deck[lane, :drawn].tolist()  # their order tells who drew what
-    games.deck[lane, :drawn] = generator.sample(dealt, len(dealt))
-    return types_of(rules, unknown) != types_of(rules, hidden[: len(unknown)])
+    generator.shuffle(games.deck[lane, :drawn])  # the order of the past tells who drew what
+    return True
 
 
 def renumber_wagers(rules, games, lane, mover, generator):
@@ -190,8 +175,7 @@ def renumber_wagers(rules, games, lane, mover, generator):
 def swap_seats(rules, games, lane, mover, generator):
     for masks in (games.hand, games.known, games.table):
         masks[lane] = masks[lane, ::-1].copy()
-    ply = games.status[lane, state.PLY]
-    games.status[lane, state.PLY] += 2 if ply < 2 else generator.choice([-2, 2])
+    games.status[lane, state.PLY] += 2 if games.status[lane, state.PLY] < 2 else generator.choice([-2, 2])
     return True
 
 
@@ -227,7 +211,8 @@ def test_what_leaves_no_trace(name, change):
     done = alter(lanes, change, seed=1)
     assert not differing(lanes.observe()).any()
     assert not differing(lanes.legal()).any()
-    assert (differing(lanes.observe_history()) == (done & (change is redeal_hidden))).all()
+    traces = differing(lanes.observe_history()).sum()
+    assert traces > POSITIONS / 4 if change is redeal_hidden else traces == 0
     scores = lanes.scores()
     if change is swap_seats:
         scores[POSITIONS:][done] = scores[POSITIONS:][done, ::-1]
@@ -250,7 +235,7 @@ def test_rows_and_information_correspond_one_to_one(rules):
     lanes = LostCities(rules).lanes(400)
     lanes.deal(seed=3)
     rounds = [naive.NaiveRound(rules, deck) for deck in lanes.games.deck.tolist()]
-    rows, informations, decisions = {}, {}, 0
+    rows, informations = {}, {}
     for actions in play(lanes, seed=3, decisions=40):
         seen = lanes.observe()
         for lane in np.flatnonzero(actions >= 0):
@@ -259,16 +244,15 @@ def test_rows_and_information_correspond_one_to_one(rules):
                 row, known = seen[lane].tobytes(), naive_features.information(rounds[lane])
                 assert rows.setdefault(known, row) == row
                 assert informations.setdefault(row, known) == known
-                decisions += 1
-    assert 1000 < len(rows) < decisions
+    assert len(rows) == len(informations) > 1000
 
 
 @every_case
 def test_a_permutation_of_colours_permutes_columns(name):
-    game, generator = LostCities(CASES[name]), random.Random(4)
+    game = LostCities(CASES[name])
     lanes, other = game.lanes(30), game.lanes(30)
     lanes.deal(seed=4)
-    new = generator.sample(range(game.rules.n_colors), game.rules.n_colors)
+    new = [*range(1, game.rules.n_colors), 0]
     color, bit = np.divmod(lanes.games.deck, game.rules.cards_per_color)
     other.deal(decks=np.array(new)[color] * game.rules.cards_per_color + bit)
     columns = renamed(game, new, game.feature_names(), ".")
@@ -286,8 +270,8 @@ def renamed(game, new, names, separator):
     """Where each name stands once colour c is called by the name of colour new[c]."""
     called = {color: game.colors[new[k]] for k, color in enumerate(game.colors)}
     places = {name: k for k, name in enumerate(names)}
-    words = [[called.get(word, word) for word in name.split(separator)] for name in names]
-    return np.array([places[separator.join(twin)] for twin in words])
+    twins = [separator.join(called.get(word, word) for word in name.split(separator)) for name in names]
+    return np.array([places[twin] for twin in twins])
 
 
 @every_case
@@ -295,11 +279,11 @@ def renamed(game, new, names, separator):
 def test_given_rows_are_filled_and_no_others(name, what):
     lanes = positions(name, seed=5)
     wanted = (lanes.observe(), lanes.legal()) if what == "gather" else (getattr(lanes, what)(),)
-    wide = [np.ones((lanes.n + 2, rows.shape[1]), rows.dtype) for rows in wanted]
+    wide = [np.full((lanes.n + 2, rows.shape[1]), 9, rows.dtype) for rows in wanted]
     getattr(lanes, what)(*(rows[1:-1] for rows in wide))
     for rows, there in zip(wide, wanted, strict=True):
         np.testing.assert_array_equal(rows[1:-1], there)
-        assert (rows[[0, -1]] == 1).all()
+        assert (rows[[0, -1]] == rows.dtype.type(9)).all()
 
 
 @every_case
