@@ -3,11 +3,11 @@
 import numpy as np
 
 from lostcfr.kernels import rng
-from lostcfr.kernels.bits import lowest
-from lostcfr.kernels.cards import discard_of, draw_from_deck
+from lostcfr.kernels.bits import count, nth
+from lostcfr.kernels.cards import discard_of, draw_from_deck, type_of_bit
 from lostcfr.kernels.jit import kernel
 from lostcfr.kernels.planners import BALANCED, PLANNERS, planner_action
-from lostcfr.kernels.rules import held_types, uniform_action
+from lostcfr.kernels.rules import uniform_action
 from lostcfr.kernels.selective import selective_action
 from lostcfr.kernels.state import is_draw, ply, to_move
 
@@ -24,11 +24,11 @@ NOISE = np.uint64(2**64 * 15 // 100)  # of 2^64: how often the noisy player play
 @kernel
 def decide(rules, games, i, bot, seed, trajectory):
     """The action of a bot in lane ``i``, which must not be finished; chance is that of its trajectory."""
-    if bot == DISCARD_ONLY:
-        return discard_only(rules, games, i)
     if bot == SELECTIVE:
         return selective_action(rules, games, i)
     decision = ply(games, i)
+    if bot == DISCARD_ONLY:
+        return discard_only(rules, games, i, rng.draw(seed, 0, trajectory, decision, rng.BOT))
     if bot == NOISY:
         noise = rng.draw(seed, 0, trajectory, decision, rng.BOT_NOISE)
         bot = RANDOM if noise < NOISE else BALANCED
@@ -38,11 +38,13 @@ def decide(rules, games, i, bot, seed, trajectory):
 
 
 @kernel
-def discard_only(rules, games, i):
-    """Discard the card of the lowest action id, draw the deck."""
+def discard_only(rules, games, i, bits):
+    """Discard any card of the hand, each equally likely by 64 random bits; draw the deck."""
     if not is_draw(games, i):
+        k = rng.below(bits, rules.hand_size)
         for color in range(rules.n_colors):
-            held = held_types(rules, games, i, to_move(games, i), color)
-            if held:
-                return discard_of(rules, color, lowest(held))
+            held = np.int64(games.hand[i, to_move(games, i), color])
+            if k < count(held):
+                return discard_of(rules, color, type_of_bit(rules, nth(held, k)))
+            k -= count(held)
     return draw_from_deck(rules)

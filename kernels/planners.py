@@ -240,8 +240,8 @@ def support(rules, games, i, seat, color, top):
     value = POINT * 8 // 10 * count(as_high) + POINT * wagers
     if top != WAGER and is_low(rules, top - 1):
         value += POINT * 15 // 10
-    complete = count(with_top) >= seat.open_minimum and POINT * sum_of_faces(rules, with_top) >= seat.target
-    if complete and with_top & high_ranks(rules):
+    completes = count(numbers) < seat.open_minimum <= count(with_top)
+    if completes and POINT * sum_of_faces(rules, with_top) >= seat.target and with_top & high_ranks(rules):
         value += 4 * POINT
     elif seat.opened <= 2 and (numbers or wagers):
         value += POINT * 15 // 10

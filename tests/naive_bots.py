@@ -269,8 +269,8 @@ class Planner(Seat):
         value = F("0.8") * len(higher) + wagers
         if not self.is_wager(top) and self.face(top) < self.high_face:
             value += F("1.5")
-        completes = len(joined) >= self.open_minimum and sum(joined) >= self.target
-        if completes and any(face >= self.high_face for face in joined):
+        completes = len(self.faces(colour)) < self.open_minimum <= len(joined)
+        if completes and sum(joined) >= self.target and any(face >= self.high_face for face in joined):
             value += 4
         elif few and self.held(colour):
             value += F("1.5")
@@ -373,23 +373,13 @@ class Selective(Seat):
         return min([(self.gap(top), self.draw(self.colour(top))) for top in near], default=(0, self.draw_deck()))[1]
 
 
-class DiscardOnly(Seat):
-    """Discards the lowest action and draws the deck."""
-
-    def card_decision(self) -> int:
-        return min(self.discard(card) for card in self.hand)
-
-    def draw_decision(self) -> int:
-        return self.draw_deck()
-
-
 def decide(name: str, round: NaiveRound, random: RandomSource) -> int:
     """The action id that the named bot chooses for the player to move."""
     if name == "random" or (name == "noisy" and random.coin(NOISE)):
         legal = round.legal()
         return legal[random.uniform(len(legal))]
-    if name in ("discard-only", "selective"):
-        bot = DiscardOnly(round) if name == "discard-only" else Selective(round)
-    else:
-        bot = Planner(round, STYLES["balanced" if name == "noisy" else name])
+    if name == "discard-only":
+        seat = Seat(round)
+        return seat.draw_deck() if round.drawing else seat.discard(seat.hand[random.uniform(len(seat.hand))])
+    bot = Selective(round) if name == "selective" else Planner(round, STYLES["balanced" if name == "noisy" else name])
     return bot.draw_decision() if round.drawing else bot.card_decision()

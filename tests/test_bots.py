@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import naive
 import naive_bots
@@ -12,11 +13,29 @@ import naive_philox
 from lostcfr import InputError, LostCities, Rules
 from lostcfr.agents import BOTS, bot_code
 from lostcfr.arena.match import play_pairs
+from lostcfr.arena.stats import summary
 from lostcfr.kernels import bots, rng
 from lostcfr.threads import Workers
 from rule_sets import CLASSIC, FULL_MASK, MANY_WAGERS, MINI, ONE_COLOUR, SIX_COLOURS
 
 SEED = 5
+# (agent, opponent, points a round, expeditions opened or None), from 400 games a cell: about 26 points a mirrored
+# pair, so a standard error near 1.9 points.
+CELLS = [
+    ("balanced", "random", 105.6, 4.3),
+    ("aggressive", "random", 108.8, 4.7),
+    ("cautious", "random", 95.5, 3.8),
+    ("balanced", "discard-only", 36.0, 4.1),
+    ("aggressive", "discard-only", 39.0, 4.2),
+    ("cautious", "discard-only", 31.0, 3.8),
+    ("balanced", "noisy", 21.4, None),
+    ("aggressive", "noisy", 19.6, None),
+    ("cautious", "noisy", 17.1, None),
+    ("balanced", "aggressive", 1.1, None),
+    ("balanced", "cautious", 1.8, None),
+    ("random", "discard-only", -55.4, None),
+]
+STANDARD_ERROR = 1.9
 
 
 @pytest.mark.parametrize(
@@ -54,6 +73,30 @@ def test_no_round_of_any_pairing_passes_the_bound(stall_limit):
         pairs = play_pairs(game, agent, opponent, 100, 1, workers=Workers(1))
         assert pairs.turns.max() <= 44 * (stall_limit + 1)
         assert pairs.turns.min() >= 44
+
+
+def test_the_published_table():
+    """No cell is further off than two standard errors, and all together are as near as chance would have it."""
+    game, squares = LostCities(Rules(stall_limit=None)), []
+    for agent, opponent, points, opened in CELLS:
+        row = summary(agent, opponent, play_pairs(game, agent, opponent, 2000, 1, workers=Workers()))
+        squares.append(((row["mean"] - points) / STANDARD_ERROR) ** 2)
+        assert squares[-1] < 4, (agent, opponent, row["mean"], points)
+        assert opened is None or abs(row["opened"] - opened) < 0.1, (agent, opponent, row["opened"], opened)
+    assert stats.chi2.sf(sum(squares), len(CELLS)) > 0.1
+
+
+@pytest.mark.parametrize(
+    ("bot", "score", "opened"),
+    [("balanced", (6, 7.6), 3.75), ("random", (-35.5, -32.5), 5.0), ("selective", (13, 15), 2.1)],
+)
+def test_published_mirror_matches(bot, score, opened):
+    game = LostCities(Rules(stall_limit=None))
+    row = summary(bot, bot, play_pairs(game, bot, bot, 2000, 1, workers=Workers()))
+    assert score[0] <= row["score"] <= score[1]
+    assert abs(row["opened"] - opened) < 0.1
+    if bot == "random":
+        assert 270 <= 2 * row["turns"] <= 295
 
 
 def test_names():
