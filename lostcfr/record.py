@@ -21,12 +21,12 @@ class Round:
 
 
 def play_round(game: LostCities, agents: tuple[str, str], seed: int) -> Round:
-    """Play the first deal of a seed between two agents to its end."""
+    """Play the first deal of a seed between two agents, to its end or to ``rules.decision_cap``."""
     codes = np.array([bot_code(agent) for agent in agents])
     lanes = game.lanes(1)
     lanes.deal(seed=seed)
     actions = []
-    while not lanes.finished[0]:
+    while not lanes.finished[0] and len(actions) < game.rules.decision_cap:
         chosen = lanes.bot_actions(codes[lanes.to_move], seed=seed)
         lanes.act(chosen)
         actions.append(int(chosen[0]))
@@ -83,5 +83,7 @@ def _result(game: LostCities, lanes: Lanes, names: list[str], width: int) -> Ite
     for player, name in enumerate(names):
         table, score = lanes.games.table[0, player], int(lanes.scores()[0, player])
         yield f"{name:{width}} has {_cards(game, lanes, table) or 'no expedition'}: {score} points"
+    if not lanes.finished[0]:
+        yield f"stopped after {2 * int(lanes.turns[0])} decisions: no stall limit ends this round"
     ahead = int(lanes.scores()[0] @ [1, -1])
     yield f"{names[0] if ahead > 0 else names[1]} wins by {abs(ahead)}" if ahead else "a draw"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from lostcfr.errors import RulesError, nearest
 
 COLORS = ("red", "green", "white", "blue", "yellow", "purple")
+ENDLESS_CAP = 1000  # decisions after which matches end a round that no stall limit ends
 MASK_BITS = 16  # the cards of one colour are the bits of one 16-bit mask
 
 ALLOWED = {
@@ -20,7 +21,7 @@ ALLOWED = {
     "expedition_cost": (-1000, 0),
     "bonus_threshold": (1, 1000),
     "bonus": (0, 1000),
-    "stall_limit": (0, 1_000_000),
+    "stall_limit": (0, 1000),
 }
 
 
@@ -76,6 +77,13 @@ class Rules:
     def deck_size(self) -> int:
         """Cards in all, the two hands included."""
         return self.n_colors * self.cards_per_color
+
+    @property
+    def decision_cap(self) -> int:
+        """The most decisions a match lets a round take: what the stall limit allows, or else ENDLESS_CAP."""
+        if self.stall_limit is None:
+            return ENDLESS_CAP
+        return 2 * (self.deck_size - 2 * self.hand_size) * (self.stall_limit + 1)
 
 
 def parse_rules(assignments: Iterable[str]) -> Rules:

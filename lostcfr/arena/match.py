@@ -13,7 +13,6 @@ from lostcfr.kernels import lanes as kernels
 from lostcfr.threads import Workers
 
 GRAIN = 64  # lanes of a slice: some 10 ms of play, so that progress shows and Ctrl-C is heard
-NO_CAP = 2**31 - 1
 
 
 class Pairs(NamedTuple):
@@ -39,7 +38,8 @@ def play_pairs(
 ) -> Pairs:
     """Play ``pairs`` deals of the seed twice, the seats swapped; chance is the same in both rounds of a deal.
 
-    ``max_decisions`` ends a round early, scored as it stands. ``progress`` is called with the rounds just done.
+    A round ends after ``max_decisions`` (by default ``rules.decision_cap``), scored as it stands. ``progress`` is
+    called with the rounds just done.
     """
     if pairs < 2:
         raise InputError(f"pairs is {pairs}, but an interval needs at least 2")
@@ -50,7 +50,7 @@ def play_pairs(
         lanes.deal(seed=seed)
         forced = np.zeros(pairs, np.int32)
         opened = np.zeros((pairs, 2), np.int32)
-        limit = NO_CAP if max_decisions is None else max_decisions
+        limit = max_decisions or game.rules.decision_cap
         order = codes if seat == 0 else codes[::-1].copy()
         play = (kernels.play_bots, game.parameters, lanes.games, order, np.uint64(seed), 0, limit, forced)
         for begin, end in workers.stream(*play, lanes=pairs, grain=GRAIN):

@@ -27,10 +27,9 @@ REPEATS = 7
 STAGES = 8  # features are encoded at 0, 20, ..., 140 decisions into a random round; none is over by then
 PLIES_A_STAGE = 20
 SEED = 7
-NO_CAP = 2**31 - 1
 SIGNATURE_RULES = (
     Rules(),
-    Rules(n_colors=6, stall_limit=None),
+    Rules(n_colors=6, stall_limit=30),
     Rules(n_colors=2, n_ranks=4, n_wagers=1, hand_size=3, stall_limit=2),
 )
 
@@ -95,7 +94,15 @@ class Playing:
     def __call__(self) -> int:
         lanes = self.lanes
         lanes.deal(seed=SEED)
-        play = (kernels.play_bots, lanes.game.parameters, lanes.games, self.codes, np.uint64(SEED), 0, NO_CAP)
+        play = (
+            kernels.play_bots,
+            lanes.game.parameters,
+            lanes.games,
+            self.codes,
+            np.uint64(SEED),
+            0,
+            lanes.game.rules.decision_cap,
+        )
         for _ in lanes.workers.stream(*play, self.forced, lanes=len(lanes), grain=GRAIN):
             pass
         return 2 * int(lanes.turns.sum())

@@ -21,7 +21,12 @@ from lostcfr.rules import Rules
 @click.option("--against", required=True, metavar="A,B,..", help="Opponents, separated by commas.")
 @click.option("--pairs", type=click.IntRange(2), default=1000, show_default=True, help="Deals, each played twice.")
 @seed_option
-@click.option("--max-decisions", type=click.IntRange(1), default=None, help="End a round early, scored as it is.")
+@click.option(
+    "--max-decisions",
+    type=click.IntRange(1),
+    default=None,
+    help="End a round early, scored as it stands; without a stall limit: 1,000.",
+)
 @rules_option
 @threads_option
 @json_option
