@@ -5,7 +5,7 @@ import numpy as np
 from lostcfr.kernels import rng
 from lostcfr.kernels.bits import count, nth
 from lostcfr.kernels.cards import discard_of, draw_from_deck, type_of_bit
-from lostcfr.kernels.jit import kernel
+from lostcfr.kernels.jit import leaf
 from lostcfr.kernels.planners import BALANCED, PLANNERS, planner_action
 from lostcfr.kernels.rules import uniform_action
 from lostcfr.kernels.selective import selective_action
@@ -21,7 +21,7 @@ BOTS = PLANNERS + 4
 NOISE = np.uint64(2**64 * 15 // 100)  # of 2^64: how often the noisy player plays at random
 
 
-@kernel
+@leaf
 def decide(rules, games, i, bot, seed, trajectory):
     """The action of a bot in lane ``i``, which must not be finished; chance is that of its trajectory."""
     if bot == SELECTIVE:
@@ -37,7 +37,7 @@ def decide(rules, games, i, bot, seed, trajectory):
     return planner_action(rules, games, i, bot)
 
 
-@kernel
+@leaf
 def discard_only(rules, games, i, bits):
     """Discard any card of the hand, each equally likely by 64 random bits; draw the deck."""
     if not is_draw(games, i):
