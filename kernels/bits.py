@@ -11,10 +11,7 @@ from numba.np import arrayobj
 
 from lostcfr.kernels.jit import leaf
 
-EVERY_BYTE = np.uint64(0x0101010101010101)
-DIAGONAL = np.uint64(0x8040201008040201)
-LOW_SEVEN = np.uint64(0x7F7F7F7F7F7F7F7F)
-SEVEN = np.uint64(7)
+BYTES_OF = np.array([sum(1 << 8 * k for k in range(8) if members >> k & 1) for members in range(256)], np.uint64)
 
 
 @intrinsic  # type: ignore[misc]
@@ -115,9 +112,5 @@ def sum_of_positions(members):
 
 @leaf
 def bytes_of(members):
-    """A u8 whose k-th byte is 1 where ``members`` holds k, for k below 8.
-
-    Copy the set to every byte, keep in byte k only bit k, and bring whatever is left down to bit 0.
-    """
-    copies = np.uint64(members & 0xFF) * EVERY_BYTE
-    return (((copies & DIAGONAL) + LOW_SEVEN) >> SEVEN) & EVERY_BYTE
+    """A u8 whose k-th byte is 1 where ``members`` holds k, for k below 8."""
+    return BYTES_OF[members & 0xFF]

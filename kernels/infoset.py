@@ -126,15 +126,15 @@ def encode(rules, games, i, out_features, row):
     mine = to_move(games, i)
     column = lead = 0
     for color in range(rules.n_colors):
-        encode_cards_of_color(rules, games, i, color, out_features, row, column)
+        encode_cards_of_color(rules, games, i, mine, color, out_features, row, column)
         top = encode_pile(rules, games, i, color, out_features, row, column + 5 * types_per_color(rules))
         column += color_group_size(rules)
-        encode_own(rules, games, i, color, out_features, row, column - OWN_SCALARS)
+        encode_own(rules, games, i, mine, color, out_features, row, column - OWN_SCALARS)
         for side in range(2):
             table = np.int64(games.table[i, mine ^ side, color])
             points = encode_side(rules, table, top, out_features, row, column - COLOR_SCALARS + side * SIDE_SCALARS)
             lead += points if side == 0 else -points
-    encode_globals(rules, games, i, lead, out_features, row, column)
+    encode_globals(rules, games, i, mine, lead, out_features, row, column)
 
 
 @leaf
@@ -151,9 +151,8 @@ def encode_cards(rules, cards, out_features, row, column):
 
 
 @leaf
-def encode_cards_of_color(rules, games, i, color, out_features, row, column):
+def encode_cards_of_color(rules, games, i, mine, color, out_features, row, column):
     """Own hand, the parts of both hands that the other player knows, and both expeditions."""
-    mine = to_move(games, i)
     theirs = 1 - mine
     types = types_per_color(rules)
     encode_cards(rules, np.int64(games.hand[i, mine, color]), out_features, row, column)
@@ -200,15 +199,15 @@ def encode_side(rules, table, top, out_features, row, column):
 
 
 @leaf
-def encode_own(rules, games, i, color, out_features, row, column):
+def encode_own(rules, games, i, mine, color, out_features, row, column):
     """The sum of the numbers that could be played now, and whether the pile is banned in this turn."""
-    playable = playable_types(rules, games, i, to_move(games, i), color) >> 1
+    playable = playable_types(rules, games, i, mine, color) >> 1
     out_features[row, column] = byte(sum_of_faces(rules, playable))
     out_features[row, column + 1] = games.status[i, BANNED] == color
 
 
 @leaf
-def encode_globals(rules, games, i, lead, out_features, row, column):
+def encode_globals(rules, games, i, mine, lead, out_features, row, column):
     """Which kind of decision it is, the deck, the stall counter, and the state of the scores."""
     mine = to_move(games, i)
     out_features[row, column] = is_draw(games, i)
