@@ -25,7 +25,7 @@ def play_round(game: LostCities, agents: tuple[str, str], seed: int) -> Round:
     codes = np.array([bot_code(agent) for agent in agents])
     lanes = game.lanes(1)
     lanes.deal(seed=seed)
-    actions = []
+    actions: list[int] = []
     while not lanes.finished[0] and len(actions) < game.rules.decision_cap:
         chosen = lanes.bot_actions(codes[lanes.to_move], seed=seed)
         lanes.act(chosen)

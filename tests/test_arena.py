@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lostcfr import InputError, LostCities, Rules
+from lostcfr.arena import match
 from lostcfr.arena.match import Pairs, play_pairs
 from lostcfr.arena.stats import interval, summary
 from lostcfr.threads import Workers, budget
@@ -40,6 +41,13 @@ def test_pairs_do_not_depend_on_threads_or_on_how_many_are_played():
     few = play_pairs(GAME, "noisy", "balanced", 40, 8, workers=Workers(1))
     for one, other in zip(many, few, strict=True):
         assert (one[:40] == other).all()
+
+
+def test_pairs_are_played_in_blocks_of_bounded_memory(monkeypatch):
+    whole = play_pairs(GAME, "balanced", "random", 50, 8, workers=WORKERS)
+    monkeypatch.setattr(match, "BLOCK", 16)
+    for one, other in zip(whole, play_pairs(GAME, "balanced", "random", 50, 8, workers=WORKERS), strict=True):
+        assert (one == other).all()
 
 
 def test_figures_of_known_pairs():

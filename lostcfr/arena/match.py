@@ -1,7 +1,7 @@
 """Mirrored pairs: every deal is played twice with the seats swapped, so that its luck cancels."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,8 +10,10 @@ from lostcfr.agents import bot_code
 from lostcfr.errors import InputError
 from lostcfr.game import LostCities
 from lostcfr.kernels import lanes as kernels
+from lostcfr.lanes import Lanes
 from lostcfr.threads import Workers
 
+BLOCK = 8192  # pairs that are dealt at a time, which bounds the memory
 GRAIN = 64  # lanes of a slice: some 10 ms of play, so that progress shows and Ctrl-C is heard
 
 
@@ -44,18 +46,39 @@ def play_pairs(
     if pairs < 2:
         raise InputError(f"pairs is {pairs}, but an interval needs at least 2")
     codes = np.array([bot_code(agent), bot_code(opponent)], np.int64)
-    lanes = game.lanes(pairs, threads=workers.threads)
-    seats = []
-    for seat in (0, 1):
-        lanes.deal(seed=seed)
-        forced = np.zeros(pairs, np.int32)
-        opened = np.zeros((pairs, 2), np.int32)
-        limit = max_decisions or game.rules.decision_cap
-        order = codes if seat == 0 else codes[::-1].copy()
-        play = (kernels.play_bots, game.parameters, lanes.games, order, np.uint64(seed), 0, limit, forced)
-        for begin, end in workers.stream(*play, lanes=pairs, grain=GRAIN):
-            progress(end - begin)
-        kernels.count_opened(game.parameters, lanes.games, opened, 0, pairs)
-        scores = lanes.scores()
-        seats.append((scores[:, seat], scores[:, 1 - seat], lanes.turns, forced, opened[:, seat]))
-    return Pairs(*(np.stack(columns, axis=1) for columns in zip(*seats, strict=True)))
+    lanes, blocks = game.lanes(min(pairs, BLOCK), threads=workers.threads), []
+    for first in range(0, pairs, BLOCK):
+        if pairs - first < len(lanes):
+            lanes = game.lanes(pairs - first, threads=workers.threads)
+        block = []
+        for seat in (0, 1):
+            lanes.deal(seed=seed, first=first)
+            order = codes if seat == 0 else codes[::-1].copy()
+            forced = play_on(lanes, order, seed, workers, max_decisions or game.rules.decision_cap, progress)
+            block.append(results(lanes, seat, forced))
+        blocks.append([np.stack(columns, axis=1) for columns in zip(*block, strict=True)])
+    return Pairs(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
+
+
+def play_on(
+    lanes: Lanes,
+    codes: npt.NDArray[np.int64],
+    seed: int,
+    workers: Workers,
+    max_decisions: int,
+    progress: Callable[[int], None],
+) -> npt.NDArray[np.int32]:
+    """Play every lane on between two bots, one code a seat; i4 [n], the deck draws that the stall limit forced."""
+    forced = np.zeros(len(lanes), np.int32)
+    play = (kernels.play_bots, lanes.game.parameters, lanes.games, codes, np.uint64(seed), lanes.first, max_decisions)
+    for begin, end in workers.stream(*play, forced, lanes=len(lanes), grain=GRAIN):
+        progress(end - begin)
+    return forced
+
+
+def results(lanes: Lanes, seat: int, forced: npt.NDArray[np.int32]) -> tuple[npt.NDArray[Any], ...]:
+    """The columns of ``Pairs`` for an agent in that seat."""
+    opened = np.zeros((len(lanes), 2), np.int32)
+    kernels.count_opened(lanes.game.parameters, lanes.games, opened, 0, len(lanes))
+    scores = lanes.scores()
+    return scores[:, seat], scores[:, 1 - seat], lanes.turns, forced, opened[:, seat]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from lostcfr.agents import BOTS
+from lostcfr.arena.match import play_on
 from lostcfr.game import LostCities
 from lostcfr.kernels import lanes as kernels
 from lostcfr.lanes import Lanes
@@ -88,23 +89,12 @@ class Playing:
 
     def __init__(self, game: LostCities, workers: Workers, lanes: int, code: int) -> None:
         self.lanes = game.lanes(lanes, threads=workers.threads)
-        self.forced = np.zeros(lanes, np.int32)
         self.codes = np.array([code, code], np.int64)
 
     def __call__(self) -> int:
         lanes = self.lanes
         lanes.deal(seed=SEED)
-        play = (
-            kernels.play_bots,
-            lanes.game.parameters,
-            lanes.games,
-            self.codes,
-            np.uint64(SEED),
-            0,
-            lanes.game.rules.decision_cap,
-        )
-        for _ in lanes.workers.stream(*play, self.forced, lanes=len(lanes), grain=GRAIN):
-            pass
+        play_on(lanes, self.codes, SEED, lanes.workers, lanes.game.rules.decision_cap, lambda rounds: None)
         return 2 * int(lanes.turns.sum())
 
 

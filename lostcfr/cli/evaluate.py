@@ -19,7 +19,9 @@ from lostcfr.rules import Rules
 @click.command()
 @click.argument("agent")
 @click.option("--against", required=True, metavar="A,B,..", help="Opponents, separated by commas.")
-@click.option("--pairs", type=click.IntRange(2), default=1000, show_default=True, help="Deals, each played twice.")
+@click.option(
+    "--pairs", type=click.IntRange(2, 10_000_000), default=1000, show_default=True, help="Deals, each played twice."
+)
 @seed_option
 @click.option(
     "--max-decisions",
