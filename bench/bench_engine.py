@@ -5,19 +5,18 @@ import pytest
 from lostcfr import LostCities
 from lostcfr.agents import BOTS
 from lostcfr.bench.engine import Gathering, Playing
-from lostcfr.threads import Workers
 
 LANES = 512
 
 
 @pytest.mark.parametrize("bot", BOTS)
 def test_rounds_of_a_bot(measure, bot):
-    play = Playing(LostCities(), Workers(1), LANES if bot == "random" else LANES // 4, BOTS[bot])
+    play = Playing(LostCities(), 1, LANES if bot == "random" else LANES // 4, BOTS[bot])
     measure(play, units=play())
 
 
 def test_features_and_legal_mask(measure):
-    gathering = Gathering(LostCities(), Workers(1), LANES)
+    gathering = Gathering(LostCities(), 1, LANES)
     measure(gathering, units=gathering())
 
 

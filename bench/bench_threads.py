@@ -9,7 +9,6 @@ import pytest
 from lostcfr import LostCities
 from lostcfr.bench.engine import Gathering
 from lostcfr.kernels import lanes as kernels
-from lostcfr.threads import Workers
 
 
 @numba.njit(parallel=True, nogil=True)
@@ -21,7 +20,7 @@ def gather_parallel(rules, games, features, legal, lanes, slices):
 @pytest.mark.parametrize("lanes", [512, 2048, 8192])
 @pytest.mark.parametrize("way", ["threads", "parallel", "one thread"])
 def test_gather(measure, way, lanes):
-    gathering = Gathering(LostCities(), Workers(1 if way == "one thread" else 2), lanes)
+    gathering = Gathering(LostCities(), 1 if way == "one thread" else 2, lanes)
     batch = gathering.lanes
     if way == "parallel":
         arguments = (batch.game.parameters, batch.games, gathering.features, gathering.legal, lanes, 2)

@@ -15,7 +15,6 @@ from lostcfr import LostCities, Rules
 from lostcfr.agents import BOTS
 from lostcfr.arena.match import play_pairs
 from lostcfr.arena.stats import summary
-from lostcfr.threads import Workers
 
 PAGE = Path(__file__).parents[1] / "docs" / "bot-table.md"
 SEED = 1
@@ -23,10 +22,10 @@ SEED = 1
 
 def measured(rules, pairs):
     """A summary for every ordered pair of players, the mirror matches among them."""
-    game, workers = LostCities(rules), Workers()
+    game = LostCities(rules)
     cells = [(agent, opponent) for agent in BOTS for opponent in BOTS]
     return {
-        cell: summary(*cell, play_pairs(game, *cell, pairs, SEED, workers=workers))
+        cell: summary(*cell, play_pairs(game, *cell, pairs, SEED))
         for cell in track(cells, description=f"stall_limit {rules.stall_limit}")
     }
 

@@ -10,9 +10,8 @@ import numpy as np
 
 from lostcfr.kernels.bits import count, lowest
 from lostcfr.kernels.cards import WAGER, last_rank, numbers_in, scaled_deck, types_in, wagers_in
-from lostcfr.kernels.infoset import opened
 from lostcfr.kernels.jit import kernel
-from lostcfr.kernels.rules import accepted_types, pile_top, score, sum_of_faces
+from lostcfr.kernels.rules import accepted_types, opened, pile_top, score, sum_of_faces
 from lostcfr.kernels.state import deck_left, to_move
 
 POINT = 10_000

@@ -23,6 +23,7 @@ from lostcfr.kernels.jit import leaf
 from lostcfr.kernels.rules import (
     accepted_types,
     is_stalled,
+    opened,
     playable_types,
     score_expedition,
     sum_of_faces,
@@ -83,7 +84,7 @@ def global_columns(rules):
     return [
         Column("drawing", 1),
         Column("deck_left", deck_after_deal(rules)),
-        Column("stall", min(rules.stall_limit, BYTE)),
+        Column("stall", rules.stall_limit),
         Column("stalled", 1),
         Column("mine_ahead", 100),
         Column("mine_behind", 100),
@@ -102,12 +103,6 @@ def color_group_size(rules):
 def features_size(rules):
     """Columns of ``encode``."""
     return rules.n_colors * color_group_size(rules) + GLOBAL_COLUMNS
-
-
-@leaf
-def history_features_size(rules):
-    """Columns of ``encode_history``."""
-    return rules.n_colors * types_per_color(rules)
 
 
 @leaf
@@ -218,15 +213,6 @@ def encode_globals(rules, games, i, mine, lead, out_features, row, column):
     out_features[row, column + 5] = byte(-lead)
     out_features[row, column + 6] = opened(rules, games, i, mine)
     out_features[row, column + 7] = opened(rules, games, i, 1 - mine)
-
-
-@leaf
-def opened(rules, games, i, player):
-    """Expeditions a player has started."""
-    started = 0
-    for color in range(rules.n_colors):
-        started += games.table[i, player, color] != 0
-    return started
 
 
 @leaf

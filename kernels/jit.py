@@ -9,7 +9,6 @@ import contextlib
 import functools
 import hashlib
 import os
-import platform
 import shutil
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import llvmlite
+import llvmlite.binding
 import numba
 import numpy as np
 from numba.core import config, serialize
@@ -26,19 +25,20 @@ from numba.core.compiler import CompileResult
 
 CACHE_VARIABLE = "LOSTCFR_CACHE_DIR"
 STALE_SECONDS = 30 * 24 * 3600
+DIGEST_DIGITS = 24
 DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 @functools.cache
 def sources_digest() -> str:
-    """Name of the cache directory: changes with any kernel source, version, flag or processor."""
+    """Part of the cache directory's name: changes with any kernel source, version, processor or flag below."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.name.encode() + path.read_bytes())
     flags = (config.BOUNDSCHECK, config.OPT, config.CPU_NAME, config.CPU_FEATURES, config.DEBUGINFO_DEFAULT)
     versions = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
-    digest.update(repr((flags, versions, platform.machine())).encode())
-    return digest.hexdigest()[:24]
+    digest.update(repr((flags, versions, llvmlite.binding.get_host_cpu_name())).encode())
+    return digest.hexdigest()[:DIGEST_DIGITS]
 
 
 def cache_root() -> Path:
@@ -52,12 +52,12 @@ def cache_root() -> Path:
 @functools.cache
 def cache_directory() -> Path | None:
     """The private directory of this build's compiled kernels, or None (said once) where none can be written."""
-    directory = cache_root() / f"kernels-{sources_digest()}"
     try:
+        directory = cache_root() / f"kernels-{sources_digest()}"
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
             os.utime(directory)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # a RuntimeError where there is no home folder
         _say(f"compiled kernels are not kept: {error}; set {CACHE_VARIABLE} to a folder that can be written")
         return None
     _drop_stale(directory)
@@ -72,7 +72,7 @@ def is_cold() -> bool:
 
 def _drop_stale(current: Path) -> None:
     """Remove directories of other builds that no process has opened for a month."""
-    for other in current.parent.glob("kernels-*"):
+    for other in current.parent.glob("kernels-" + "[0-9a-f]" * DIGEST_DIGITS):
         with contextlib.suppress(OSError):
             if other != current and time.time() - other.stat().st_mtime > STALE_SECONDS:
                 shutil.rmtree(other)

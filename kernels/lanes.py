@@ -109,4 +109,4 @@ def count_opened(rules, games, out_opened, begin, end):
     """Expeditions that each player has started (i4 [B, 2])."""
     for i in range(begin, end):
         for player in range(2):
-            out_opened[i, player] = infoset.opened(rules, games, i, player)
+            out_opened[i, player] = game.opened(rules, games, i, player)

@@ -288,3 +288,12 @@ def score(rules, games, i, player):
     for color in range(rules.n_colors):
         total += score_expedition(rules, np.int64(games.table[i, player, color]))
     return total
+
+
+@leaf
+def opened(rules, games, i, player):
+    """Expeditions a player has started."""
+    started = 0
+    for color in range(rules.n_colors):
+        started += games.table[i, player, color] != 0
+    return started

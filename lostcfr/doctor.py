@@ -19,7 +19,7 @@ def findings() -> list[tuple[str, str, bool]]:
     return [
         ("Python", f"{platform.python_version()} on {platform.machine()}", True),
         *(_version(package) for package in PACKAGES),
-        ("cores", f"{os.cpu_count()} in the machine, {len(os.sched_getaffinity(0))} for this process", True),
+        ("cores", f"{os.cpu_count()} in the machine, {threads.cores()} for this process", True),
         ("threads", f"{threads.budget()} for lanes ({threads.THREADS_VARIABLE} changes it)", True),
         ("numpy threads", _blas(), True),
         _cache(),
@@ -62,8 +62,10 @@ def _extension() -> tuple[str, str, bool]:
 
 
 def _cuda() -> tuple[str, str, bool]:
-    import torch
-
+    try:
+        import torch
+    except (ImportError, OSError) as error:
+        return "CUDA", f"unknown: torch cannot be imported ({error})", False
     if torch.cuda.is_available():
         return "CUDA", f"{torch.cuda.get_device_name()}, {torch.cuda.device_count()} device(s)", True
     return "CUDA", "not available; everything runs on the CPU", True

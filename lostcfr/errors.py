@@ -1,7 +1,9 @@
 """Errors a user can cause: each says what, where, what is allowed and how to fix it, and has an exit code."""
 
 import difflib
+import operator
 from collections.abc import Iterable
+from typing import Self
 
 EXIT_USAGE = 2
 EXIT_CONFIGURATION = 3
@@ -41,10 +43,31 @@ class IllegalAction(InputError):
         super().__init__(f"lane {lane}: {action} is not legal: {why}")
         self.lane, self.action, self.why = lane, action, why
 
+    def __reduce__(self) -> tuple[type[Self], tuple[int, str, str]]:
+        return type(self), (self.lane, self.action, self.why)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`` (did you mean 'x'?)`` where a known name is near, or nothing."""
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f" (did you mean '{near[0]}'?)" if near else ""
+
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A clause that lists the known names, the near ones first in words: `` (did you mean 'x'?); known: ...``."""
+    """The near name, if there is one, and all known ones: `` (did you mean 'x'?); known: x, y``."""
     known = list(known)
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    hint = f" (did you mean '{near[0]}'?)" if near else ""
-    return f"{hint}; known: {', '.join(known)}"
+    return f"{did_you_mean(name, known)}; known: {', '.join(known)}"
+
+
+def whole(value: object, low: int, high: int | None, name: str) -> int:
+    """The value as an int, or an InputError that says the name and what is allowed; ``high`` None is no bound."""
+    allowed = f"a whole number of at least {low}" if high is None else f"a whole number from {low} to {high}"
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise InputTypeError(f"{name} is {value!r}, but must be {allowed}") from None
+    if number < low or (high is not None and number > high):
+        raise InputError(f"{name} is {number}, but must be {allowed}")
+    return number

@@ -2,12 +2,11 @@
 
 import dataclasses
 import functools
-import re
 
 import numpy as np
 import numpy.typing as npt
 
-from lostcfr.errors import InputError, InputTypeError, nearest
+from lostcfr.errors import InputError, InputTypeError, did_you_mean, whole
 from lostcfr.kernels import infoset
 from lostcfr.kernels.cards import NO_STALL_LIMIT, RuleParameters
 from lostcfr.lanes import Lanes
@@ -30,34 +29,32 @@ class LostCities:
         self.deck_size = self.rules.deck_size
         self.num_actions = len(self._action_names)
         self.num_features = len(self._columns)
-        self.num_history_features = self.rules.n_colors * (self.rules.n_ranks + 1)
+        self.num_history_features = len(self.history_feature_names())
 
     def __repr__(self) -> str:
         return f"LostCities({self.rules!r})"
 
     def lanes(self, n: int, threads: int | None = None) -> Lanes:
         """``n`` games side by side, not dealt yet; ``threads`` as in ``lostcfr.threads.budget``."""
-        if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-            raise InputError(f"n is {n!r}, but must be a whole number of at least 1 game")
-        return Lanes(self, n, Workers(threads))
+        return Lanes(self, whole(n, 1, None, "n"), Workers(threads))
 
     def card_name(self, card: int) -> str:
         """Name of a card id, such as ``red 7`` or ``red wager``."""
-        color, bit = divmod(_index(card, self.deck_size, "card"), self.rules.cards_per_color)
+        color, bit = divmod(whole(card, 0, self.deck_size - 1, "card"), self.rules.cards_per_color)
         return f"{COLORS[color]} {self._type_names[max(bit - self.rules.n_wagers + 1, 0)]}"
 
     def action_name(self, action: int) -> str:
         """Name of an action id, such as ``play red 7``, ``discard red wager``, ``draw red`` or ``draw deck``."""
-        return self._action_names[_index(action, self.num_actions, "action")]
+        return self._action_names[whole(action, 0, self.num_actions - 1, "action")]
 
     def parse_action(self, text: str) -> int:
         """The action id of a name; case and spaces do not matter."""
         if not isinstance(text, str):
             raise InputTypeError(f"an action is a text such as 'discard red 7', not {text!r}")
-        name = " ".join(re.findall(r"\S+", text.lower()))
+        name = " ".join(text.lower().split())
         if name not in self._action_ids:
             examples = [*self._action_names[1:3], *self._action_names[-2:]]
-            near = nearest(name, self._action_names).split("; known")[0]
+            near = did_you_mean(name, self._action_names)
             raise InputError(f"{text!r} is no action of this game{near}; such as: {', '.join(examples)}")
         return self._action_ids[name]
 
@@ -67,7 +64,7 @@ class LostCities:
 
     def feature_scales(self) -> npt.NDArray[np.float32]:
         """f4 [features]: factors that bring each column of ``Lanes.observe`` to a size of about 1."""
-        return np.array([1 / max(1, size) for _, size in self._columns], np.float32)
+        return np.array([1 / min(max(1, size), infoset.BYTE) for _, size in self._columns], np.float32)
 
     def history_feature_names(self) -> list[str]:
         """Name of each column of ``Lanes.observe_history``, the opponent's hand."""
@@ -113,11 +110,3 @@ def _parameters(rules: Rules) -> RuleParameters:
     return RuleParameters(
         **{**values, "stall_limit": NO_STALL_LIMIT if rules.stall_limit is None else rules.stall_limit}
     )
-
-
-def _index(value: int, size: int, what: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise InputTypeError(f"the {what} is {value!r}, but must be a whole number")
-    if not 0 <= value < size:
-        raise InputError(f"{what} {value} does not exist: it must be from 0 to {size - 1}")
-    return int(value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from lostcfr.errors import IllegalAction, InputError, InputTypeError
+from lostcfr.errors import IllegalAction, InputError, InputTypeError, whole
 from lostcfr.kernels import bots as bot_codes, lanes as kernels, rules as codes, state
 from lostcfr.threads import Workers
 
@@ -57,9 +57,9 @@ class Lanes:
         """
         if (seed is None) == (decks is None):
             raise InputError("deal takes either a seed or decks: exactly one of the two")
-        first = _whole(first, TRAJECTORIES - self.n, "first")
+        first = whole(first, 0, TRAJECTORIES - self.n, "first")
         if decks is None:
-            key = np.uint64(_whole(seed, 2**64 - 1, "seed"))
+            key = np.uint64(whole(seed, 0, 2**64 - 1, "seed"))
             self._run(kernels.deal, key, first, grain=GRAIN_OBSERVE)
         else:
             self._run(kernels.deal_decks, self._checked_decks(decks), grain=GRAIN_OBSERVE)
@@ -173,14 +173,13 @@ class Lanes:
         if chosen.min() < 0 or chosen.max() >= bot_codes.BOTS:
             raise InputError(f"bots must hold codes from 0 to {bot_codes.BOTS - 1}, see lostcfr.agents.BOTS")
         out = np.empty(self.n, np.int64)
-        key = np.uint64(_whole(seed, 2**64 - 1, "seed"))
+        key = np.uint64(whole(seed, 0, 2**64 - 1, "seed"))
         self._run(kernels.choose_bots, chosen, key, self.first, out, grain=GRAIN_OBSERVE)
         return out
 
     def copy_lane(self, source: int, target: int) -> None:
         """Make lane ``target`` an independent copy of lane ``source``."""
-        for name, lane in (("source", source), ("target", target)):
-            _whole(lane, self.n - 1, name)
+        source, target = whole(source, 0, self.n - 1, "source"), whole(target, 0, self.n - 1, "target")
         self._check_dealt()
         state.copy_lane(self.games, source, self.games, target)
 
@@ -207,14 +206,6 @@ class Lanes:
                 f"out must be a writable C-contiguous {np.dtype(dtype).name} array of shape {(self.n, columns)}"
             )
         return out
-
-
-def _whole(value: object, high: int, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise InputTypeError(f"{name} is {value!r}, but must be a whole number")
-    if not 0 <= value <= high:
-        raise InputError(f"{name} is {value}, but must be from 0 to {high}")
-    return int(value)
 
 
 def _whole_numbers(values: npt.ArrayLike, shape: tuple[int, ...], name: str) -> npt.NDArray[np.int64]:

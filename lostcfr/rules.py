@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from lostcfr.errors import RulesError, nearest
+from lostcfr.errors import InputError, RulesError, nearest, whole
 
 COLORS = ("red", "green", "white", "blue", "yellow", "purple")
 ENDLESS_CAP = 1000  # decisions after which matches end a round that no stall limit ends
@@ -17,7 +16,7 @@ ALLOWED = {
     "n_ranks": (1, MASK_BITS - 1),
     "min_rank": (1, 100),
     "n_wagers": (0, MASK_BITS - 1),
-    "hand_size": (1, len(COLORS) * MASK_BITS // 2),
+    "hand_size": (1, (len(COLORS) * MASK_BITS - 1) // 2),
     "expedition_cost": (-1000, 0),
     "bonus_threshold": (1, 1000),
     "bonus": (0, 1000),
@@ -57,17 +56,10 @@ class Rules:
     def _checked(name: str, value: object) -> int | None:
         if value is None and name == "stall_limit":
             return None
-        low, high = ALLOWED[name]
-        allowed = f"a whole number from {low} to {high}" + (" or None" if name == "stall_limit" else "")
         try:
-            if isinstance(value, bool):
-                raise TypeError
-            number = operator.index(value)  # type: ignore[arg-type]
-        except TypeError:
-            raise RulesError(f"{name} is {value!r}, but must be {allowed}") from None
-        if not low <= number <= high:
-            raise RulesError(f"{name} is {number}, but must be {allowed}")
-        return number
+            return whole(value, *ALLOWED[name], name)
+        except InputError as error:
+            raise RulesError(f"{error}{' or None' if name == 'stall_limit' else ''}") from None
 
     @property
     def cards_per_color(self) -> int:

@@ -6,10 +6,10 @@ and writes to its own rows, so a result depends neither on the number of threads
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from lostcfr.errors import InputError
+from lostcfr.errors import whole
 
 THREADS_VARIABLE = "LOSTCFR_THREADS"
 
@@ -17,17 +17,16 @@ THREADS_VARIABLE = "LOSTCFR_THREADS"
 def budget(threads: int | None = None) -> int:
     """Threads to use: the argument, else ``$LOSTCFR_THREADS``, else the cores this process may run on."""
     if threads is not None:
-        return _positive(threads, "threads")
+        return whole(threads, 1, None, "threads")
     chosen = os.environ.get(THREADS_VARIABLE)
     if chosen:
-        return _positive(int(chosen) if chosen.isdecimal() else chosen, THREADS_VARIABLE)
+        return whole(int(chosen) if chosen.isdecimal() else chosen, 1, None, THREADS_VARIABLE)
+    return cores()
+
+
+def cores() -> int:
+    """Cores that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _positive(value: object, name: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(f"{name} is {value!r}, but must be a whole number of at least 1")
-    return value
 
 
 class Workers:
@@ -45,14 +44,17 @@ class Workers:
         slices = max(1, min(self.threads, lanes // grain))
         if slices == 1:
             return [kernel(*arguments, 0, lanes)]
+        kernel(*arguments, 0, 0)  # compiles here, on the caller's thread, where Ctrl-C is heard
         ends = [lanes * k // slices for k in range(slices + 1)]
         return list(self.pool.map(lambda k: kernel(*arguments, ends[k], ends[k + 1]), range(slices)))
 
     def stream(self, kernel: Callable[..., Any], *arguments: Any, lanes: int, grain: int) -> Iterator[tuple[int, int]]:
         """The same in slices of ``grain`` lanes for long work; yields (begin, end) of each as it is done."""
         bounds = [(begin, min(begin + grain, lanes)) for begin in range(0, lanes, grain)]
-        work = [self.pool.submit(kernel, *arguments, begin, end) for begin, end in bounds]
+        kernel(*arguments, 0, 0)  # as above
+        work: list[Future[Any]] = []
         try:
+            work.extend(self.pool.submit(kernel, *arguments, begin, end) for begin, end in bounds)
             for future, bound in zip(work, bounds, strict=True):
                 future.result()
                 yield bound

@@ -15,7 +15,6 @@ from lostcfr.agents import BOTS, bot_code
 from lostcfr.arena.match import play_pairs
 from lostcfr.arena.stats import summary
 from lostcfr.kernels import bots, rng
-from lostcfr.threads import Workers
 from rule_sets import CLASSIC, FULL_MASK, MANY_WAGERS, MINI, ONE_COLOUR, SIX_COLOURS
 
 SEED = 5
@@ -70,7 +69,7 @@ def test_no_round_of_any_pairing_passes_the_bound(stall_limit):
     """A round has at most deck * (stall_limit + 1) turns, whoever plays."""
     game = LostCities(Rules(stall_limit=stall_limit))
     for agent, opponent in itertools.combinations_with_replacement(BOTS, 2):
-        pairs = play_pairs(game, agent, opponent, 100, 1, workers=Workers(1))
+        pairs = play_pairs(game, agent, opponent, 100, 1, threads=1)
         assert pairs.turns.max() <= 44 * (stall_limit + 1)
         assert pairs.turns.min() >= 44
 
@@ -79,7 +78,7 @@ def test_the_published_table():
     """No cell is further off than two standard errors, and all together are as near as chance would have it."""
     game, squares = LostCities(Rules(stall_limit=None)), []
     for agent, opponent, points, opened in CELLS:
-        row = summary(agent, opponent, play_pairs(game, agent, opponent, 2000, 1, workers=Workers()))
+        row = summary(agent, opponent, play_pairs(game, agent, opponent, 2000, 1))
         squares.append(((row["mean"] - points) / STANDARD_ERROR) ** 2)
         assert squares[-1] < 4, (agent, opponent, row["mean"], points)
         assert opened is None or abs(row["opened"] - opened) < 0.1, (agent, opponent, row["opened"], opened)
@@ -92,7 +91,7 @@ def test_the_published_table():
 )
 def test_published_mirror_matches(bot, score, opened):
     game = LostCities(Rules(stall_limit=None))
-    row = summary(bot, bot, play_pairs(game, bot, bot, 2000, 1, workers=Workers()))
+    row = summary(bot, bot, play_pairs(game, bot, bot, 2000, 1))
     assert score[0] <= row["score"] <= score[1]
     assert abs(row["opened"] - opened) < 0.1
     if bot == "random":

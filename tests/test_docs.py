@@ -50,7 +50,7 @@ def test_other_commands_are_targets_and_scripts_that_exist(command):
         assert (ROOT / words[1]).exists()
 
 
-@pytest.mark.parametrize("example", blocks("python"))
+@pytest.mark.parametrize("example", list(blocks("python")))
 def test_python_examples_run(example):
     done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr

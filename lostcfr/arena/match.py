@@ -7,11 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lostcfr.agents import bot_code
-from lostcfr.errors import InputError
+from lostcfr.errors import whole
 from lostcfr.game import LostCities
 from lostcfr.kernels import lanes as kernels
 from lostcfr.lanes import Lanes
-from lostcfr.threads import Workers
 
 BLOCK = 8192  # pairs that are dealt at a time, which bounds the memory
 GRAIN = 64  # lanes of a slice: some 10 ms of play, so that progress shows and Ctrl-C is heard
@@ -34,27 +33,28 @@ def play_pairs(
     pairs: int,
     seed: int,
     *,
-    workers: Workers,
+    threads: int | None = None,
     max_decisions: int | None = None,
     progress: Callable[[int], None] = lambda rounds: None,
 ) -> Pairs:
     """Play ``pairs`` deals of the seed twice, the seats swapped; chance is the same in both rounds of a deal.
 
+    So an agent against itself plays every round twice, move for move, and is exactly level.
+
     A round ends after ``max_decisions`` (by default ``rules.decision_cap``), scored as it stands. ``progress`` is
     called with the rounds just done.
     """
-    if pairs < 2:
-        raise InputError(f"pairs is {pairs}, but an interval needs at least 2")
+    whole(pairs, 2, None, "pairs")
     codes = np.array([bot_code(agent), bot_code(opponent)], np.int64)
-    lanes, blocks = game.lanes(min(pairs, BLOCK), threads=workers.threads), []
+    lanes, blocks = game.lanes(min(pairs, BLOCK), threads=threads), []
     for first in range(0, pairs, BLOCK):
         if pairs - first < len(lanes):
-            lanes = game.lanes(pairs - first, threads=workers.threads)
+            lanes = game.lanes(pairs - first, threads=threads)
         block = []
         for seat in (0, 1):
             lanes.deal(seed=seed, first=first)
             order = codes if seat == 0 else codes[::-1].copy()
-            forced = play_on(lanes, order, seed, workers, max_decisions or game.rules.decision_cap, progress)
+            forced = play_on(lanes, order, seed, max_decisions or game.rules.decision_cap, progress)
             block.append(results(lanes, seat, forced))
         blocks.append([np.stack(columns, axis=1) for columns in zip(*block, strict=True)])
     return Pairs(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
@@ -64,14 +64,13 @@ def play_on(
     lanes: Lanes,
     codes: npt.NDArray[np.int64],
     seed: int,
-    workers: Workers,
     max_decisions: int,
     progress: Callable[[int], None],
 ) -> npt.NDArray[np.int32]:
     """Play every lane on between two bots, one code a seat; i4 [n], the deck draws that the stall limit forced."""
     forced = np.zeros(len(lanes), np.int32)
     play = (kernels.play_bots, lanes.game.parameters, lanes.games, codes, np.uint64(seed), lanes.first, max_decisions)
-    for begin, end in workers.stream(*play, forced, lanes=len(lanes), grain=GRAIN):
+    for begin, end in lanes.workers.stream(*play, forced, lanes=len(lanes), grain=GRAIN):
         progress(end - begin)
     return forced
 

@@ -33,6 +33,6 @@ def summary(agent: str, opponent: str, pairs: Pairs) -> dict[str, Any]:
         "score": float(pairs.score.mean()),
         "opponent_score": float(pairs.opponent_score.mean()),
         "turns": float(pairs.turns.mean()),
-        "stalled": float(pairs.forced.sum() / pairs.turns.sum()),
+        "stalled": float(pairs.forced.sum() / max(1, pairs.turns.sum())),
         "opened": float(pairs.opened.mean()),
     }

@@ -2,7 +2,7 @@
 
 The limit of random play is arithmetic: a decision is one Philox block (ten dependent multiplications) and two
 counts over the colours. The limit of the encoder is stores: a row of classic rules writes 468 feature bytes and
-106 legal bytes, and reads about 250 bytes of state.
+106 legal bytes, and reads at most 141 bytes of state.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from lostcfr.game import LostCities
 from lostcfr.kernels import lanes as kernels
 from lostcfr.lanes import Lanes
 from lostcfr.rules import Rules
-from lostcfr.threads import Workers
+from lostcfr.threads import budget
 
 LANES = 4096
 FEATURE_LANES = 2048
@@ -42,14 +42,14 @@ def run(threads: int | None = None, progress: Callable[[str], None] = lambda ste
     of encoder and legal mask together; ``bots``, the decisions per second of each in a mirror match;
     ``signature``; and beside these ``threads`` and ``warm_up_seconds``, compiling or loading.
     """
-    game, workers = LostCities(), Workers(threads)
+    game = LostCities()
     progress("warm-up")
     began = time.perf_counter()
-    for _ in _steps(game, workers, lanes=2 * GRAIN):
+    for _ in _steps(game, threads, lanes=2 * GRAIN):
         pass
     warm_up = time.perf_counter() - began
     rates = {}
-    for name, measure in _steps(game, workers, LANES):
+    for name, measure in _steps(game, threads, LANES):
         progress(name)
         rates[name] = _rate(measure)
     progress("signature")
@@ -57,19 +57,19 @@ def run(threads: int | None = None, progress: Callable[[str], None] = lambda ste
         "decisions_per_second": rates["random"],
         "feature_rows_per_second": rates["features"],
         "bots": {name: rates[name] for name in BOTS},
-        "signature": signature(workers),
-        "threads": workers.threads,
+        "signature": signature(threads),
+        "threads": budget(threads),
         "warm_up_seconds": warm_up,
     }
 
 
-def _steps(game: LostCities, workers: Workers, lanes: int) -> Iterator[tuple[str, Callable[[], int]]]:
+def _steps(game: LostCities, threads: int | None, lanes: int) -> Iterator[tuple[str, Callable[[], int]]]:
     """Name and piece of work of each measurement; a piece has run once when it is handed out."""
     for name, code in BOTS.items():
-        play = Playing(game, workers, lanes if name in ("random", "discard-only") else lanes // 4, code)
+        play = Playing(game, threads, lanes if name in ("random", "discard-only") else lanes // 4, code)
         play()
         yield name, play
-    gathering = Gathering(game, workers, min(lanes, FEATURE_LANES))
+    gathering = Gathering(game, threads, min(lanes, FEATURE_LANES))
     gathering()
     yield "features", gathering
 
@@ -87,14 +87,14 @@ def _rate(work: Callable[[], int]) -> float:
 class Playing:
     """Deal and play whole rounds of a bot against itself; a call returns the decisions made."""
 
-    def __init__(self, game: LostCities, workers: Workers, lanes: int, code: int) -> None:
-        self.lanes = game.lanes(lanes, threads=workers.threads)
+    def __init__(self, game: LostCities, threads: int | None, lanes: int, code: int) -> None:
+        self.lanes = game.lanes(lanes, threads=threads)
         self.codes = np.array([code, code], np.int64)
 
     def __call__(self) -> int:
         lanes = self.lanes
         lanes.deal(seed=SEED)
-        play_on(lanes, self.codes, SEED, lanes.workers, lanes.game.rules.decision_cap, lambda rounds: None)
+        play_on(lanes, self.codes, SEED, lanes.game.rules.decision_cap, lambda rounds: None)
         return 2 * int(lanes.turns.sum())
 
 
@@ -103,8 +103,8 @@ class Gathering:
 
     ROUNDS = 20
 
-    def __init__(self, game: LostCities, workers: Workers, lanes: int) -> None:
-        self.lanes = game.lanes(lanes, threads=workers.threads)
+    def __init__(self, game: LostCities, threads: int | None, lanes: int) -> None:
+        self.lanes = game.lanes(lanes, threads=threads)
         self.lanes.deal(seed=SEED)
         bots, forced = np.full(2, BOTS["random"], np.int64), np.zeros(lanes, np.int32)
         for stage in range(STAGES):
@@ -119,12 +119,12 @@ class Gathering:
         return self.ROUNDS * len(self.lanes)
 
 
-def signature(workers: Workers) -> int:
+def signature(threads: int | None = None) -> int:
     """One number that changes when any rule, feature, bot or random stream does, on any machine the same."""
     digest = hashlib.sha256()
     for rules in SIGNATURE_RULES:
         game = LostCities(rules)
-        lanes = game.lanes(4 * len(BOTS), threads=workers.threads)
+        lanes = game.lanes(4 * len(BOTS), threads=threads)
         lanes.deal(seed=SEED)
         while not lanes.finished.all():
             _sign_tick(digest, lanes)

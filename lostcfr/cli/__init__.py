@@ -7,7 +7,7 @@ import sys
 import click
 
 from lostcfr import __version__
-from lostcfr.errors import EXIT_BUG, LostCFRError, nearest
+from lostcfr.errors import EXIT_BUG, EXIT_RESOURCES, LostCFRError, nearest
 
 EXIT_INTERRUPTED = 130
 COMMANDS = {
@@ -62,6 +62,9 @@ def main() -> None:
     except LostCFRError as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(error.exit_code)
+    except MemoryError as error:
+        click.echo(f"Error: there is not enough memory ({error}); ask for less at a time", err=True)
+        sys.exit(EXIT_RESOURCES)
     except BrokenPipeError:
         # Whoever read the output has gone; leave nothing for the interpreter to flush into the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -43,17 +43,20 @@ def command(
     as_json: bool,
 ) -> None:
     """Play AGENT against each opponent: every deal twice, with the seats swapped."""
+    from lostcfr.agents import bot_code
     from lostcfr.arena.match import play_pairs
     from lostcfr.arena.stats import summary
     from lostcfr.game import LostCities
-    from lostcfr.threads import Workers
 
+    opponents = [name.strip() for name in against.split(",")]
+    for name in (agent, *opponents):
+        bot_code(name)  # no match is played for nothing when a later name is wrong
     announce_compiling()
-    game, workers, rows = LostCities(rules), Workers(threads), []
-    for opponent in against.split(","):
+    game, rows = LostCities(rules), []
+    for opponent in opponents:
         with progress_bar(f"{agent} - {opponent}", total=2 * pairs) as advance:
             played = play_pairs(
-                game, agent, opponent, pairs, seed, workers=workers, max_decisions=max_decisions, progress=advance
+                game, agent, opponent, pairs, seed, threads=threads, max_decisions=max_decisions, progress=advance
             )
         rows.append(summary(agent, opponent, played))
     print_json(rows) if as_json else show(rows)
@@ -63,13 +66,13 @@ def show(rows: list[dict[str, Any]]) -> None:
     """A table of the summaries; points are a round."""
     click.echo(f"{rows[0]['pairs']:,} mirrored pairs; points a round for {rows[0]['agent']}, 95 % interval over pairs")
     click.echo(
-        f"{'opponent':14}{'points':>8}{'interval':>18}{'win':>7}{'draw':>7}{'loss':>7}"
+        f"{'opponent':14}{'points':>8}{'interval':>20}{'win':>7}{'draw':>7}{'loss':>7}"
         f"{'own':>7}{'theirs':>8}{'turns':>7}{'stalled':>9}{'opened':>8}"
     )
     for row in rows:
         low, high = row["ci95"]
         interval = f"{low:+.2f} .. {high:+.2f}"
         click.echo(
-            f"{row['opponent']:14}{row['mean']:+8.2f}{interval:>18}{row['win']:7.1%}{row['draw']:7.1%}{row['loss']:7.1%}"
+            f"{row['opponent']:14}{row['mean']:+8.2f}{interval:>20}{row['win']:7.1%}{row['draw']:7.1%}{row['loss']:7.1%}"
             f"{row['score']:7.1f}{row['opponent_score']:8.1f}{row['turns']:7.1f}{row['stalled']:9.2%}{row['opened']:8.2f}"
         )

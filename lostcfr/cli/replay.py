@@ -19,9 +19,12 @@ from lostcfr.rules import Rules
 @rules_option
 def command(seed: int, agents: tuple[str, str], rules: Rules) -> None:
     """Play the first deal of SEED between two agents and tell it in words."""
+    from lostcfr.agents import bot_code
     from lostcfr.game import LostCities
     from lostcfr.record import play_round, words
 
+    for name in agents:
+        bot_code(name)
     announce_compiling()
     for line in words(play_round(LostCities(rules), agents, seed)):
         click.echo(line)

@@ -1,0 +1,215 @@
+"""Rules of style that can be checked: what compiles, who imports whom, how long a file may be."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import lostcfr
+from lostcfr import LostCities
+from lostcfr.kernels import state
+from lostcfr.rules import MASK_BITS
+
+ROOT = Path(__file__).parents[1]
+MOST_LINES = 500
+MOST_PARAMETERS = 9
+SUFFIXES = (".py", ".pyx")
+FOLDERS = ("lostcfr", "kernels", "tests", "bench")
+# Files by their place in the project; what stands behind the link lostcfr/kernels is seen once.
+SOURCES = {
+    str(path.relative_to(ROOT)): path.read_text()
+    for folder in FOLDERS
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in SUFFIXES and (ROOT / "lostcfr" / "kernels") not in path.parents
+}
+TREES = {name: ast.parse(text) for name, text in SOURCES.items() if name.endswith(".py")}
+PACKAGE = {name: tree for name, tree in TREES.items() if name.startswith(("lostcfr/", "kernels/"))}
+KERNELS = {
+    name.removeprefix("kernels/").removesuffix(".py"): tree
+    for name, tree in PACKAGE.items()
+    if name.startswith("kernels/") and name not in ("kernels/__init__.py", "kernels/jit.py")
+}
+
+# Functions of the kernels that work on no arrays, or allocate them, and so need no compiler.
+PLAIN = {"infoset.color_columns", "infoset.global_columns", "state.alloc"}
+# The machine instructions of ``bits``, each with a Python body and an overload that is the instruction.
+INSTRUCTIONS = {"count", "lowest", "highest", "store8"}
+COMPILERS = re.compile(r"\b(njit|vectorize|guvectorize|jitclass|cfunc|stencil|jit_module)\b|\bjit\(")
+
+# Uses every entry kernel in several ways: threads or none, two games, decks, bots in one seat or both.
+SMOKE = """
+import json
+import numpy as np
+from lostcfr import LostCities, Rules
+from lostcfr.agents import BOTS
+from lostcfr.arena.match import play_pairs
+from lostcfr.kernels import lanes as kernels
+
+for threads, rules in (1, Rules()), (2, Rules(n_colors=3, hand_size=4, stall_limit=None)):
+    game = LostCities(rules)
+    lanes, other = game.lanes(520, threads=threads), game.lanes(520)
+    lanes.deal(seed=7)
+    other.deal(decks=lanes.games.deck, first=3)
+    for batch in lanes, other:
+        for _ in range(4):
+            features, legal = batch.gather()
+            assert (batch.observe(features) == features).all()
+            assert (batch.legal(legal) == legal).all()
+            batch.observe_history()
+            batch.act(batch.bot_actions(np.resize(list(BOTS.values()), len(batch)), seed=7))
+        batch.scores()
+    play_pairs(game, "cautious", "random", 2, 7, threads=threads)
+    play_pairs(game, "noisy", "selective", 2, 7, threads=threads, max_decisions=20)
+entries = {name: kernel for name, kernel in vars(kernels).items() if hasattr(kernel, "signatures")}
+own = {name: kernel for name, kernel in entries.items() if kernel.py_func.__module__ == kernels.__name__}
+print(json.dumps({name: len(kernel.signatures) for name, kernel in own.items()}))
+"""
+LOADED = "import sys, lostcfr; print(*sys.modules)"
+
+
+def run(program):
+    """What a fresh Python process prints."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def names_in(node):
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def parts_of(node, *kinds):
+    """The parts of a function's body that are of some kinds, by name of the kind."""
+    return [type(part).__name__ for line in node.body for part in ast.walk(line) if isinstance(part, kinds)]
+
+
+def is_instruction(module, node):
+    """Whether a function belongs to the machinery of machine instructions in ``bits``."""
+    machinery = {name for decorator in node.decorator_list for name in names_in(decorator)}
+    return module == "bits" and (node.name in INSTRUCTIONS or bool(machinery & {"intrinsic", "overload"}))
+
+
+STATEMENTS = [(module, node) for module, tree in KERNELS.items() for node in tree.body]
+FUNCTIONS = [(module, node) for module, node in STATEMENTS if isinstance(node, ast.FunctionDef)]
+COMPILED = {
+    f"{module}.{node.name}": node
+    for module, node in FUNCTIONS
+    if f"{module}.{node.name}" not in PLAIN and not is_instruction(module, node)
+}
+
+
+def test_the_sources_were_found():
+    some = {"kernels/dense.pyx", "kernels/lanes.py", "lostcfr/cli/__init__.py", "bench/compare.py"}
+    assert some <= set(SOURCES)
+    assert len(PACKAGE) > 25
+    assert len(COMPILED) > 100
+    known = {f"{module}.{node.name}": node for module, node in FUNCTIONS}
+    uncompiled = PLAIN | {f"bits.{name}" for name in INSTRUCTIONS}
+    assert [name for name in uncompiled if known[name].decorator_list] == []
+
+
+def test_files_are_short():
+    lengths = {name: len(text.splitlines()) for name, text in SOURCES.items()}
+    assert [name for name, lines in lengths.items() if lines > MOST_LINES] == []
+
+
+def test_nothing_is_left_to_be_done():
+    marks = re.compile("|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X"]))
+    patterns = ("*.py", "*.md", "*.toml", "*.txt", "Makefile", "docs/*.md")
+    texts = SOURCES | {path.name: path.read_text() for pattern in patterns for path in ROOT.glob(pattern)}
+    assert {"README.md", "Makefile", "pyproject.toml"} <= set(texts)
+    assert [name for name, text in texts.items() if marks.search(text)] == []
+
+
+def test_a_kernel_carries_one_of_two_decorators():
+    found = {name: list(map(ast.unparse, node.decorator_list)) for name, node in COMPILED.items()}
+    assert {name: each for name, each in found.items() if each not in (["kernel"], ["leaf"])} == {}
+
+
+def test_a_kernel_has_few_and_plain_parameters():
+    """A default or an optional argument would make several compiled versions of one kernel."""
+    found = {name: node.args for name, node in COMPILED.items()}
+    counts = {name: len(each.posonlyargs + each.args) for name, each in found.items()}
+    assert [name for name, count in counts.items() if count > MOST_PARAMETERS] == []
+    assert [name for name, each in found.items() if each.defaults or each.kwonlyargs] == []
+    assert [name for name, each in found.items() if each.vararg or each.kwarg] == []
+
+
+def test_a_kernel_holds_no_function_and_raises_nothing():
+    forbidden = (ast.FunctionDef, ast.Lambda, ast.Raise, ast.Try, ast.With, ast.Assert, ast.Global)
+    found = {name: parts_of(node, *forbidden) for name, node in COMPILED.items()}
+    assert {name: parts for name, parts in found.items() if parts} == {}
+
+
+def test_kernel_modules_hold_constants_tuples_and_functions():
+    """No method and no function in a branch, which the checks above would not see."""
+    allowed = (ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.ClassDef, ast.FunctionDef, ast.Expr)
+    classes = [(module, node) for module, node in STATEMENTS if isinstance(node, ast.ClassDef)]
+    assert [(module, node.lineno) for module, node in STATEMENTS if not isinstance(node, allowed)] == []
+    assert [(module, node.name) for module, node in classes if parts_of(node, ast.FunctionDef)] == []
+    assert {ast.unparse(base) for _, node in classes for base in node.bases} == {"NamedTuple"}
+
+
+def test_only_jit_compiles():
+    """Neither another decorator nor Numba itself elsewhere, but for the machine instructions of ``bits``."""
+    assert [name for name in PACKAGE if COMPILERS.search(SOURCES[name])] == ["kernels/jit.py"]
+    users = [name for name, tree in PACKAGE.items() if {"numba", "llvmlite"} & imported(tree)]
+    assert users == ["kernels/bits.py", "kernels/jit.py"]
+
+
+def imported(tree):
+    """The first names of the modules that a file imports, wherever it does."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add((node.module or "").split(".")[0])
+    return found
+
+
+def test_no_pickle_is_imported():
+    assert [name for name, tree in PACKAGE.items() if any("pickle" in each for each in imported(tree))] == []
+
+
+def test_only_commands_print():
+    printing = [
+        (name, node.lineno)
+        for name, tree in PACKAGE.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "print"
+    ]
+    assert [place for place in printing if not place[0].startswith("lostcfr/cli/")] == []
+
+
+def test_imports_run_one_way():
+    linter = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([linter, "--no-cache"], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+def test_importing_the_package_loads_no_compiler():
+    loaded = set(run(LOADED).split())
+    assert "lostcfr.rules" in loaded
+    assert not {"numba", "llvmlite", "torch"} & loaded
+
+
+def test_every_entry_kernel_has_one_compiled_version():
+    versions = json.loads(run(SMOKE))
+    assert versions == {node.name: 1 for module, node in FUNCTIONS if module == "lanes"}
+
+
+def test_the_version_is_the_same_everywhere():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    entries = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert project["version"] == lostcfr.__version__ == entries[0]
+
+
+def test_masks_have_the_bits_that_rules_count_on():
+    games = state.alloc(LostCities().parameters, 1)
+    assert {8 * masks.dtype.itemsize for masks in (games.hand, games.known, games.table)} == {MASK_BITS}
+    assert games.hand.dtype.kind == "u"
