@@ -7,6 +7,7 @@ earns its place while it is ahead at one row of 128 units, the size of a network
 import numpy as np
 import pytest
 import torch
+from threadpoolctl import threadpool_limits
 
 from lostcfr.kernels import dense
 
@@ -56,6 +57,9 @@ def with_torch(features, scales, layers):
 @pytest.mark.parametrize("rows", [1, 16, 256])
 @pytest.mark.parametrize("way", [with_extension, with_numpy, with_torch])
 def test_forward(measure, way, rows, hidden):
+    """On one thread each: a second thread of numpy or torch only waits for the other on batches of this size."""
     features = (np.random.default_rng(1).random((rows, FEATURES)) < DENSITY).astype(np.uint8)
     forward = way(features, np.ones(FEATURES, np.float32), network(hidden))
-    measure(lambda: [forward() for _ in range(20)], units=20 * rows)
+    torch.set_num_threads(1)
+    with threadpool_limits(1):
+        measure(lambda: [forward() for _ in range(20)], units=20 * rows)

@@ -202,8 +202,9 @@ def test_bounds_checks_have_a_digest_of_their_own(tmp_path):
 
 @pytest.mark.parametrize("flag", ["BOUNDSCHECK", "OPT", "CPU_NAME", "CPU_FEATURES", "DEBUGINFO_DEFAULT"])
 def test_flags_change_the_digest(monkeypatch, flag):
+    before = jit.sources_digest()
     monkeypatch.setattr(jit.config, flag, "another value")
-    assert jit.sources_digest.__wrapped__() != jit.sources_digest()
+    assert jit.sources_digest.__wrapped__() != before
 
 
 def test_directories_of_old_builds_are_removed(monkeypatch, tmp_path):
