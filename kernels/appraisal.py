@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lostcfr.kernels.bits import count, lowest
-from lostcfr.kernels.cards import WAGER, last_rank, numbers_in, scaled_deck, types_in, wagers_in
+from lostcfr.kernels.cards import WAGER, face_of, last_rank, numbers_in, scaled_deck, types_in, wagers_in
 from lostcfr.kernels.jit import kernel
-from lostcfr.kernels.rules import accepted_types, opened, pile_top, score, sum_of_faces
+from lostcfr.kernels.rules import accepted_types, opened, pile_top, score, sum_of_faces, takes
 from lostcfr.kernels.state import deck_left, to_move
 
 POINT = 10_000
@@ -109,14 +109,14 @@ def playable_numbers(rules, games, i, player, color):
 @kernel
 def playable_wagers(rules, games, i, player, color):
     """How many wagers in hand the own expedition takes."""
-    takes = takes_type(rules, games, i, player, color, WAGER)
-    return wagers_held(rules, games, i, player, color) if takes else 0
+    accepted = takes_type(rules, games, i, player, color, WAGER)
+    return wagers_held(rules, games, i, player, color) if accepted else 0
 
 
 @kernel
 def takes_type(rules, games, i, player, color, card_type):
     """Whether a player's expedition takes a card of that type now."""
-    return (accepted_types(rules, table_of(games, i, player, color)) >> card_type) & 1 == 1
+    return takes(rules, table_of(games, i, player, color), card_type)
 
 
 @kernel
@@ -163,12 +163,6 @@ def interest(rules, games, i, opponent, color):
     if count(table) + 1 >= rules.bonus_threshold:
         value += 4 * POINT
     return value
-
-
-@kernel
-def face_of(rules, card_type):
-    """Face value of a number's card type."""
-    return rules.min_rank + card_type - 1
 
 
 @kernel

@@ -89,6 +89,12 @@ def type_of_bit(rules, bit):
 
 
 @leaf
+def face_of(rules, card_type):
+    """Face value of a card type; 0 for a wager."""
+    return rules.min_rank + card_type - 1 if card_type != WAGER else 0
+
+
+@leaf
 def first_discard(rules):
     """Action ids from here on are discards; below, plays."""
     return rules.n_colors * types_per_color(rules)

@@ -55,6 +55,10 @@ def cache_directory() -> Path | None:
     try:
         directory = cache_root() / f"kernels-{sources_digest()}"
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Entries are machine code: a folder that others can write to, or have made, is not to be trusted.
+        status = directory.stat()
+        if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+            raise PermissionError(f"{directory} belongs to somebody else or can be written by others")
         with tempfile.TemporaryFile(dir=directory):
             os.utime(directory)
     except (OSError, RuntimeError) as error:  # a RuntimeError where there is no home folder

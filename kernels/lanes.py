@@ -9,10 +9,10 @@ NO_LANE = -1
 
 
 @kernel
-def deal(rules, games, seed, first, begin, end):
-    """Shuffle and deal lane i as trajectory ``first + i`` of the seed (u8)."""
+def deal(rules, games, stream, begin, end):
+    """Shuffle and deal lane i as trajectory ``stream.first + i`` of ``stream.seed``."""
     for i in range(begin, end):
-        game.shuffle(rules, games, i, seed, first + i)
+        game.shuffle(rules, games, i, stream.seed, stream.first + i)
         game.deal(rules, games, i)
 
 
@@ -80,17 +80,17 @@ def score(rules, games, out_scores, begin, end):
 
 
 @kernel
-def choose_bots(rules, games, codes, seed, first, out_actions, begin, end):
+def choose_bots(rules, games, codes, stream, out_actions, begin, end):
     """The action (i8 [B]) of the rule-based player ``codes[i]`` (i8 [B]) in each lane, LEAVE when finished."""
     for i in range(begin, end):
         if finished(rules, games, i):
             out_actions[i] = LEAVE
         else:
-            out_actions[i] = bots.decide(rules, games, i, codes[i], seed, first + i)
+            out_actions[i] = bots.decide(rules, games, i, codes[i], stream.seed, stream.first + i)
 
 
 @kernel
-def play_bots(rules, games, codes, seed, first, max_plies, out_forced, begin, end):
+def play_bots(rules, games, codes, stream, max_plies, out_forced, begin, end):
     """Play each lane on between the bots ``codes`` (i8 [2], one a seat), to its end or to ``max_plies`` decisions.
 
     ``out_forced`` (i4 [B]) counts the deck draws that the stall limit forced.
@@ -101,7 +101,8 @@ def play_bots(rules, games, codes, seed, first, max_plies, out_forced, begin, en
             if is_draw(games, i) and game.is_stalled(rules, games, i):
                 out_forced[i] += 1
             code = codes[to_move(games, i)]
-            game.apply(rules, games, i, bots.decide(rules, games, i, code, seed, first + i))
+            action = bots.decide(rules, games, i, code, stream.seed, stream.first + i)
+            game.apply(rules, games, i, action)
 
 
 @kernel

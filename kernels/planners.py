@@ -24,6 +24,7 @@ from lostcfr.kernels.cards import (
     discard_of,
     draw_from_deck,
     draw_from_pile,
+    face_of,
     numbers_in,
     play_of,
     wagers_in,
@@ -225,7 +226,7 @@ def value_of_pile(rules, games, i, seat, color, top):
     elif top == WAGER:
         return value + 6 * POINT + commitment(rules, games, i, player, color)
     else:
-        value += POINT * (rules.min_rank + top - 1) + commitment(rules, games, i, player, color) * 7 // 10
+        value += POINT * face_of(rules, top) + commitment(rules, games, i, player, color) * 7 // 10
         value += 5 * POINT if started else supported
     return value + (bonus(rules, games, i, player, color, 0, 1) if top != WAGER else 0)
 

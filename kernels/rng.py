@@ -5,6 +5,8 @@ SC 2011). The seed is its 64-bit key; (decision, purpose, trajectory, iteration)
 its counter, so no two draws of a run share a block, whatever the width, the thread or the order.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from lostcfr.kernels.jit import leaf
@@ -21,6 +23,13 @@ MULTIPLIER_0 = np.uint64(0xD2511F53)
 MULTIPLIER_1 = np.uint64(0xCD9E8D57)
 KEY_STEP_0 = np.uint64(0x9E3779B9)
 KEY_STEP_1 = np.uint64(0xBB67AE85)
+
+
+class Stream(NamedTuple):
+    """The chance of a batch of lanes: lane i is trajectory ``first + i`` of the seed."""
+
+    seed: np.uint64
+    first: int
 
 
 @leaf

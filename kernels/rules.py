@@ -89,6 +89,12 @@ def accepted_types(rules, table):
 
 
 @leaf
+def takes(rules, table, card_type):
+    """Whether an expedition takes a card of that type next."""
+    return (accepted_types(rules, table) >> card_type) & 1 == 1
+
+
+@leaf
 def held_types(rules, games, i, player, color):
     return types_in(rules, np.int64(games.hand[i, player, color]))
 

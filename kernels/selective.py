@@ -8,6 +8,7 @@ from lostcfr.kernels.cards import (
     discard_of,
     draw_from_deck,
     draw_from_pile,
+    face_of,
     last_rank,
     numbers_in,
     play_of,
@@ -16,12 +17,12 @@ from lostcfr.kernels.cards import (
 )
 from lostcfr.kernels.jit import kernel
 from lostcfr.kernels.rules import (
-    accepted_types,
     drawable_piles,
     held_types,
     pile_top,
     playable_types,
     sum_of_faces,
+    takes,
 )
 from lostcfr.kernels.state import deck_left, is_draw, to_move
 
@@ -112,22 +113,11 @@ def discard(rules, games, i):
 
 
 @kernel
-def face(rules, card_type):
-    """Face value of a card type; 0 for a wager."""
-    return rules.min_rank + card_type - 1 if card_type != WAGER else 0
-
-
-@kernel
-def takes(rules, table, card_type):
-    return (accepted_types(rules, table) >> card_type) & 1 == 1
-
-
-@kernel
 def worth_to_me(rules, games, i, player, color, card_type):
     """Twelfths of a point that a held card is worth to its holder."""
     table = np.int64(games.table[i, player, color])
     if table:
-        return POINT * (6 + face(rules, card_type)) if takes(rules, table, card_type) else 0
+        return POINT * (6 + face_of(rules, card_type)) if takes(rules, table, card_type) else 0
     numbers = numbers_in(rules, np.int64(games.hand[i, player, color]))
     return POINT // 4 * sum_of_faces(rules, numbers) + (3 * POINT if card_type == WAGER else 0)
 
@@ -137,8 +127,8 @@ def worth_to_them(rules, games, i, opponent, color, card_type):
     """Twelfths of a point that a card is worth to the opponent once it lies on a pile."""
     table = np.int64(games.table[i, opponent, color])
     if table:
-        return POINT * (5 + face(rules, card_type)) if takes(rules, table, card_type) else 0
-    return POINT // 3 * face(rules, card_type)
+        return POINT * (5 + face_of(rules, card_type)) if takes(rules, table, card_type) else 0
+    return POINT // 3 * face_of(rules, card_type)
 
 
 @kernel

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lostcfr.errors import IllegalAction, InputError, InputTypeError, whole
-from lostcfr.kernels import bots as bot_codes, lanes as kernels, rules as codes, state
+from lostcfr.kernels import bots as bot_codes, lanes as kernels, rng, rules as codes, state
 from lostcfr.threads import Workers
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Lanes:
             raise InputError("deal takes either a seed or decks: exactly one of the two")
         first = whole(first, 0, TRAJECTORIES - self.n, "first")
         if decks is None:
-            key = np.uint64(whole(seed, 0, 2**64 - 1, "seed"))
-            self._run(kernels.deal, key, first, grain=GRAIN_OBSERVE)
+            stream = rng.Stream(np.uint64(whole(seed, 0, 2**64 - 1, "seed")), first)
+            self._run(kernels.deal, stream, grain=GRAIN_OBSERVE)
         else:
             self._run(kernels.deal_decks, self._checked_decks(decks), grain=GRAIN_OBSERVE)
         self.first = first
@@ -173,8 +173,8 @@ class Lanes:
         if chosen.min() < 0 or chosen.max() >= bot_codes.BOTS:
             raise InputError(f"bots must hold codes from 0 to {bot_codes.BOTS - 1}, see lostcfr.agents.BOTS")
         out = np.empty(self.n, np.int64)
-        key = np.uint64(whole(seed, 0, 2**64 - 1, "seed"))
-        self._run(kernels.choose_bots, chosen, key, self.first, out, grain=GRAIN_OBSERVE)
+        stream = rng.Stream(np.uint64(whole(seed, 0, 2**64 - 1, "seed")), self.first)
+        self._run(kernels.choose_bots, chosen, stream, out, grain=GRAIN_OBSERVE)
         return out
 
     def copy_lane(self, source: int, target: int) -> None:
@@ -201,7 +201,7 @@ class Lanes:
         if out is None:
             return np.empty((self.n, columns), dtype)
         fits = isinstance(out, np.ndarray) and out.shape == (self.n, columns) and out.dtype == dtype
-        if not (fits and out.flags.c_contiguous and out.flags.writeable):
+        if not (fits and out.flags.carray):
             raise InputError(
                 f"out must be a writable C-contiguous {np.dtype(dtype).name} array of shape {(self.n, columns)}"
             )
@@ -220,4 +220,5 @@ def _whole_numbers(values: npt.ArrayLike, shape: tuple[int, ...], name: str) -> 
         raise InputError(f"{name} must have shape {shape}, but has {array.shape}")
     if array.dtype == np.uint64:
         array = np.minimum(array, np.uint64(2**63 - 1))
-    return np.ascontiguousarray(array, np.int64)
+    # One layout of arguments keeps to one compiled version of a kernel; a read-only array would be another.
+    return np.require(array, np.int64, ["C", "A", "W"])

@@ -17,7 +17,7 @@ from lostcfr import LostCities, Rules
 from lostcfr.agents import BOTS
 from lostcfr.bench.engine import signature
 from lostcfr.cli.evaluate import show
-from lostcfr.errors import EXIT_CONFIGURATION, EXIT_USAGE
+from lostcfr.errors import EXIT_CONFIGURATION, EXIT_RESOURCES, EXIT_USAGE
 from lostcfr.kernels import dense, jit
 from lostcfr.record import play_round, words
 from lostcfr.threads import budget
@@ -262,3 +262,11 @@ def test_an_interrupt_stops_a_long_evaluation():
         assert time.monotonic() - sent < STOPS_WITHIN
         assert (code, process.stdout.read()) == (EXIT_INTERRUPTED, "")
     assert "Traceback" not in shown
+
+
+def test_output_that_cannot_be_written_is_one_sentence():
+    with open("/dev/full", "w") as full:
+        code, _, complaints = finish(start("replay", "7", stdout=full))
+    assert code == EXIT_RESOURCES
+    assert complaints.splitlines()[-1].startswith("Error: ")
+    assert "Traceback" not in complaints

@@ -15,7 +15,7 @@ from lostcfr.rules import MASK_BITS
 
 ROOT = Path(__file__).parents[1]
 MOST_LINES = 500
-MOST_PARAMETERS = 9
+MOST_PARAMETERS = 8
 SUFFIXES = (".py", ".pyx")
 FOLDERS = ("lostcfr", "kernels", "tests", "bench")
 # Files by their place in the project; what stands behind the link lostcfr/kernels is seen once.
@@ -59,7 +59,9 @@ for threads, rules in (1, Rules()), (2, Rules(n_colors=3, hand_size=4, stall_lim
             assert (batch.observe(features) == features).all()
             assert (batch.legal(legal) == legal).all()
             batch.observe_history()
-            batch.act(batch.bot_actions(np.resize(list(BOTS.values()), len(batch)), seed=7))
+            actions = batch.bot_actions(np.resize(list(BOTS.values()), len(batch)), seed=7)
+            actions.flags.writeable = False
+            batch.act(actions)
         batch.scores()
     play_pairs(game, "cautious", "random", 2, 7, threads=threads)
     play_pairs(game, "noisy", "selective", 2, 7, threads=threads, max_decisions=20)

@@ -257,3 +257,14 @@ def test_rounds_without_the_compiler_are_the_same(tmp_path):
     assert plain == mini_rounds()
     assert complaints == []
     assert entries(tmp_path) == {}
+
+
+def test_a_folder_that_others_can_write_to_is_not_trusted(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv(jit.CACHE_VARIABLE, str(tmp_path))
+    folder = tmp_path / f"kernels-{jit.sources_digest()}"
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert jit.cache_directory.__wrapped__() is None
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 1
+    assert "can be written by others" in said[0]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from lostcfr.agents import bot_code
 from lostcfr.errors import whole
 from lostcfr.game import LostCities
-from lostcfr.kernels import lanes as kernels
+from lostcfr.kernels import lanes as kernels, rng
 from lostcfr.lanes import Lanes
 
 BLOCK = 8192  # pairs that are dealt at a time, which bounds the memory
@@ -69,8 +69,9 @@ def play_on(
 ) -> npt.NDArray[np.int32]:
     """Play every lane on between two bots, one code a seat; i4 [n], the deck draws that the stall limit forced."""
     forced = np.zeros(len(lanes), np.int32)
-    play = (kernels.play_bots, lanes.game.parameters, lanes.games, codes, np.uint64(seed), lanes.first, max_decisions)
-    for begin, end in lanes.workers.stream(*play, forced, lanes=len(lanes), grain=GRAIN):
+    stream = rng.Stream(np.uint64(seed), lanes.first)
+    play = (kernels.play_bots, lanes.game.parameters, lanes.games, codes, stream, max_decisions, forced)
+    for begin, end in lanes.workers.stream(*play, lanes=len(lanes), grain=GRAIN):
         progress(end - begin)
     return forced
 

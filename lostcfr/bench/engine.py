@@ -16,7 +16,7 @@ import numpy as np
 from lostcfr.agents import BOTS
 from lostcfr.arena.match import play_on
 from lostcfr.game import LostCities
-from lostcfr.kernels import lanes as kernels
+from lostcfr.kernels import lanes as kernels, rng
 from lostcfr.lanes import Lanes
 from lostcfr.rules import Rules
 from lostcfr.threads import budget
@@ -107,10 +107,11 @@ class Gathering:
         self.lanes = game.lanes(lanes, threads=threads)
         self.lanes.deal(seed=SEED)
         bots, forced = np.full(2, BOTS["random"], np.int64), np.zeros(lanes, np.int32)
+        stream = rng.Stream(np.uint64(SEED), 0)
         for stage in range(STAGES):
             bounds = lanes * stage // STAGES, lanes * (stage + 1) // STAGES
             plies = stage * PLIES_A_STAGE
-            kernels.play_bots(game.parameters, self.lanes.games, bots, np.uint64(SEED), 0, plies, forced, *bounds)
+            kernels.play_bots(game.parameters, self.lanes.games, bots, stream, plies, forced, *bounds)
         self.features, self.legal = self.lanes.gather()
 
     def __call__(self) -> int:

@@ -1,7 +1,6 @@
 """The command line. ``--help`` must be quick, so a command's module is imported when it is called."""
 
 import importlib
-import os
 import sys
 
 import click
@@ -65,10 +64,9 @@ def main() -> None:
     except MemoryError as error:
         click.echo(f"Error: there is not enough memory ({error}); ask for less at a time", err=True)
         sys.exit(EXIT_RESOURCES)
-    except BrokenPipeError:
-        # Whoever read the output has gone; leave nothing for the interpreter to flush into the closed pipe.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+    except OSError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(EXIT_RESOURCES)
     except Exception:
         click.echo("lostcfr: this is a bug; please report what follows", err=True)
         sys.excepthook(*sys.exc_info())
