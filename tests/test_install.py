@@ -52,6 +52,8 @@ def python(tmp_path):
     """A fresh environment that sees the dependencies of this one, but not this one's lostcfr."""
     run(sys.executable, "-m", "venv", tmp_path / "env", cwd=tmp_path)
     fresh = tmp_path / "env" / "bin" / "python"
+    # A new environment of Python 3.11 brings a setuptools that is too old and would come first.
+    run(fresh, "-m", "pip", "uninstall", "--yes", "setuptools", cwd=tmp_path)
     packages = Path(run(fresh, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=tmp_path).strip())
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return fresh
