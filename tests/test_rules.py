@@ -199,22 +199,8 @@ def test_the_scripted_stall_ends(limit):
     """Discard A, take B, discard B, take A: only the stall limit stops it."""
     game = LostCities(Rules(hand_size=3, stall_limit=limit))
     lanes = lanes_with_hands(game, ["red 7", "white 2", "white 3"], ["blue 7", "blue 8", "green 3"])
-    script = itertools.cycle(
-        [
-            "discard blue 7",
-            "draw red",
-            "discard white 2",
-            "draw blue",
-            "discard red 7",
-            "draw white",
-            "discard blue 7",
-            "draw red",
-            "discard white 2",
-            "draw blue",
-            "discard red 7",
-            "draw white",
-        ]
-    )
+    turns = ["discard blue 7", "draw red", "discard white 2", "draw blue", "discard red 7", "draw white"]
+    script = itertools.cycle(turns)  # the players change places after three turns
     act(lanes, "discard red 7", "draw deck")
     pile_draws = 0
     for action in script:
