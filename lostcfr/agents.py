@@ -14,9 +14,14 @@ BOTS = {
 }
 
 
-def bot_code(name: str) -> int:
-    """The code of a rule-based player for kernels; underscores are as good as hyphens."""
-    code = BOTS.get(name.strip().lower().replace("_", "-"))
-    if code is None:
+def bot_name(name: str) -> str:
+    """The name of a rule-based player as ``BOTS`` has it; underscores and capitals are as good."""
+    known = name.strip().lower().replace("_", "-")
+    if known not in BOTS:
         raise InputError(f"there is no agent {name!r}{nearest(name, BOTS)}")
-    return code
+    return known
+
+
+def bot_code(name: str) -> int:
+    """The code of a rule-based player for kernels and ``Lanes.bot_actions``."""
+    return BOTS[bot_name(name)]

@@ -20,7 +20,7 @@ ALLOWED = {
     "expedition_cost": (-1000, 0),
     "bonus_threshold": (1, 1000),
     "bonus": (0, 1000),
-    "stall_limit": (0, 1000),
+    "stall_limit": (0, 255),
 }
 
 
@@ -92,5 +92,5 @@ def parse_rules(assignments: Iterable[str]) -> Rules:
         try:
             values[name] = None if text.lower() in ("null", "none") else int(text)
         except ValueError:
-            raise RulesError(f"{name} is {text!r}, but must be a whole number") from None
+            raise RulesError(f"{name} is {text!r}, but must be a whole number (or null, for stall_limit)") from None
     return Rules(**values)  # type: ignore[arg-type]

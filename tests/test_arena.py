@@ -57,11 +57,13 @@ def test_figures_of_known_pairs():
         turns=np.array([[44, 50], [46, 60]]),
         forced=np.array([[0, 2], [0, 0]], np.int32),
         opened=np.array([[3, 4], [2, 5]], np.int32),
+        unfinished=np.array([[False, True], [False, False]]),
     )
     row = summary("a", "b", pairs)
     assert (row["pairs"], row["mean"], row["win"], row["draw"], row["loss"]) == (2, 2.0, 0.5, 0.25, 0.25)
     assert (row["score"], row["opponent_score"], row["turns"], row["opened"]) == (12.0, 10.0, 50.0, 3.5)
     assert row["stalled"] == 2 / 200
+    assert row["unfinished"] == 0.25
     # Pair means 3 and 1: mean 2, standard error 1, t of one degree of freedom 12.706.
     assert row["ci95"] == pytest.approx([2 - 12.7062, 2 + 12.7062], abs=1e-3)
 
@@ -79,6 +81,7 @@ def test_a_round_can_be_ended_early():
     game = LostCities(Rules(stall_limit=None))
     pairs = play_pairs(game, "random", "random", 30, 1, threads=2, max_decisions=60)
     assert (pairs.turns == 30).all()
+    assert pairs.unfinished.all()
 
 
 def test_progress_counts_every_round():

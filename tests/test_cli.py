@@ -29,7 +29,7 @@ PAIRS = 60
 POINTS = r"[+-]\d+\.\d\d"
 COMMANDS = ["bench", "doctor", "evaluate", "replay"]
 FIGURES = ["agent", "opponent", "pairs", "mean", "ci95", "win", "draw", "loss", "score", "opponent_score"]
-FIGURES += ["turns", "stalled", "opened"]
+FIGURES += ["turns", "stalled", "opened", "unfinished", "seed", "rules", "max_decisions"]
 
 
 def start(*arguments, program=MAIN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **variables):
@@ -270,3 +270,9 @@ def test_output_that_cannot_be_written_is_one_sentence():
     assert code == EXIT_RESOURCES
     assert complaints.splitlines()[-1].startswith("Error: ")
     assert "Traceback" not in complaints
+
+
+def test_help_names_every_agent():
+    for command in ("evaluate", "replay"):
+        text = " ".join(output(command, "--help").split())
+        assert [name for name in BOTS if name not in text] == []

@@ -24,6 +24,7 @@ class Pairs(NamedTuple):
     turns: npt.NDArray[np.int64]  # [P, 2]  turns of the round
     forced: npt.NDArray[np.int32]  # [P, 2]  deck draws that the stall limit forced
     opened: npt.NDArray[np.int32]  # [P, 2]  expeditions the agent started
+    unfinished: npt.NDArray[np.bool_]  # [P, 2]  rounds that were ended early
 
 
 def play_pairs(
@@ -81,4 +82,4 @@ def results(lanes: Lanes, seat: int, forced: npt.NDArray[np.int32]) -> tuple[npt
     opened = np.zeros((len(lanes), 2), np.int32)
     kernels.count_opened(lanes.game.parameters, lanes.games, opened, 0, len(lanes))
     scores = lanes.scores()
-    return scores[:, seat], scores[:, 1 - seat], lanes.turns, forced, opened[:, seat]
+    return scores[:, seat], scores[:, 1 - seat], lanes.turns, forced, opened[:, seat], ~lanes.finished

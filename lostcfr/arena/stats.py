@@ -35,4 +35,5 @@ def summary(agent: str, opponent: str, pairs: Pairs) -> dict[str, Any]:
         "turns": float(pairs.turns.mean()),
         "stalled": float(pairs.forced.sum() / max(1, pairs.turns.sum())),
         "opened": float(pairs.opened.mean()),
+        "unfinished": float(pairs.unfinished.mean()),
     }

@@ -22,7 +22,6 @@ from lostcfr.rules import Rules
 from lostcfr.threads import budget
 
 LANES = 4096
-FEATURE_LANES = 2048
 GRAIN = 64
 REPEATS = 7
 STAGES = 8  # features are encoded at 0, 20, ..., 140 decisions into a random round; none is over by then
@@ -69,7 +68,7 @@ def _steps(game: LostCities, threads: int | None, lanes: int) -> Iterator[tuple[
         play = Playing(game, threads, lanes if name in ("random", "discard-only") else lanes // 4, code)
         play()
         yield name, play
-    gathering = Gathering(game, threads, min(lanes, FEATURE_LANES))
+    gathering = Gathering(game, threads, lanes)
     gathering()
     yield "features", gathering
 

@@ -44,14 +44,15 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="lostcfr")
 def group() -> None:
-    """Train, solve and play Lost Cities by Deep CFR."""
+    """Play, measure and replay Lost Cities between agents."""
 
 
 def main() -> None:
     """Entry point: errors become one sentence on standard error and an exit code."""
     try:
         group(standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None where the caller has closed it
+            sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

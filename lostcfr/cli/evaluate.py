@@ -1,5 +1,6 @@
 """``lostcfr evaluate``: mirrored pairs of one agent against others."""
 
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -25,7 +26,7 @@ from lostcfr.rules import Rules
 @seed_option
 @click.option(
     "--max-decisions",
-    type=click.IntRange(1),
+    type=click.IntRange(1, 10**9),
     default=None,
     help="End a round early, scored as it stands; without a stall limit: 1,000.",
 )
@@ -42,15 +43,21 @@ def command(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Play AGENT against each opponent: every deal twice, with the seats swapped."""
-    from lostcfr.agents import bot_code
+    """Play AGENT against each opponent: every deal twice, with the seats swapped.
+
+    Agents: random, discard-only, balanced, aggressive, cautious, noisy, selective (docs/bots.md).
+
+    Columns: mean points a round with the 95 % interval over pairs; shares of rounds; both mean scores; turns a round;
+    the share of turns whose deck draw the stall limit forced; expeditions that AGENT opened. An agent against itself
+    plays every round twice, move for move, and is exactly level.
+    """
+    from lostcfr.agents import bot_name
     from lostcfr.arena.match import play_pairs
     from lostcfr.arena.stats import summary
     from lostcfr.game import LostCities
 
-    opponents = [name.strip() for name in against.split(",")]
-    for name in (agent, *opponents):
-        bot_code(name)  # no match is played for nothing when a later name is wrong
+    # All names first: no match is played for nothing when a later one is wrong.
+    agent, opponents = bot_name(agent), [bot_name(name) for name in against.split(",")]
     announce_compiling()
     game, rows = LostCities(rules), []
     for opponent in opponents:
@@ -58,7 +65,8 @@ def command(
             played = play_pairs(
                 game, agent, opponent, pairs, seed, threads=threads, max_decisions=max_decisions, progress=advance
             )
-        rows.append(summary(agent, opponent, played))
+        settings = {"seed": seed, "rules": asdict(rules), "max_decisions": max_decisions or rules.decision_cap}
+        rows.append(summary(agent, opponent, played) | settings)
     print_json(rows) if as_json else show(rows)
 
 
@@ -76,3 +84,5 @@ def show(rows: list[dict[str, Any]]) -> None:
             f"{row['opponent']:14}{row['mean']:+8.2f}{interval:>20}{row['win']:7.1%}{row['draw']:7.1%}{row['loss']:7.1%}"
             f"{row['score']:7.1f}{row['opponent_score']:8.1f}{row['turns']:7.1f}{row['stalled']:9.2%}{row['opened']:8.2f}"
         )
+        if row["unfinished"]:
+            click.echo(f"{'':14}{row['unfinished']:.1%} of these rounds were ended early and scored as they stood")

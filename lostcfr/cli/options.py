@@ -17,7 +17,7 @@ rules_option = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     callback=lambda context, parameter, values: parse_rules(values),
-    help="Change one of the classic rules, such as n_colors=6 or stall_limit=null; may be repeated.",
+    help="Change one of the classic rules, such as n_colors=6 or stall_limit=null (docs/rules.md); may be repeated.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 seed_option = click.option(
@@ -44,7 +44,7 @@ def announce_compiling() -> None:
     from lostcfr.kernels.jit import is_cold
 
     if is_cold():
-        click.echo("compiling the kernels, once for this version; about half a minute ...", err=True)
+        click.echo("compiling the kernels, once for this version; under a minute ...", err=True)
 
 
 @contextmanager

@@ -18,13 +18,15 @@ from lostcfr.rules import Rules
 )
 @rules_option
 def command(seed: int, agents: tuple[str, str], rules: Rules) -> None:
-    """Play the first deal of SEED between two agents and tell it in words."""
-    from lostcfr.agents import bot_code
+    """Play the first deal of SEED between two agents and tell it in words.
+
+    Agents: random, discard-only, balanced, aggressive, cautious, noisy, selective (docs/bots.md).
+    """
+    from lostcfr.agents import bot_name
     from lostcfr.game import LostCities
     from lostcfr.record import play_round, words
 
-    for name in agents:
-        bot_code(name)
+    first, second = (bot_name(name) for name in agents)
     announce_compiling()
-    for line in words(play_round(LostCities(rules), agents, seed)):
+    for line in words(play_round(LostCities(rules), (first, second), seed)):
         click.echo(line)

@@ -1,0 +1,5 @@
+"""``python -m lostcfr`` is the command ``lostcfr``."""
+
+from lostcfr.cli import main
+
+main()
