@@ -35,6 +35,7 @@ class Workers:
     def __init__(self, threads: int | None = None) -> None:
         self.threads = budget(threads)
         self._pool: ThreadPoolExecutor | None = None
+        self._compiled: set[Callable[..., Any]] = set()
 
     def run(self, kernel: Callable[..., Any], *arguments: Any, lanes: int, grain: int) -> list[Any]:
         """Call ``kernel(*arguments, begin, end)`` over all lanes; the results, in the order of the slices.
@@ -44,14 +45,15 @@ class Workers:
         slices = max(1, min(self.threads, lanes // grain))
         if slices == 1:
             return [kernel(*arguments, 0, lanes)]
-        kernel(*arguments, 0, 0)  # compiles here, on the caller's thread, where Ctrl-C is heard
+        self._compile(kernel, *arguments)
         ends = [lanes * k // slices for k in range(slices + 1)]
-        return list(self.pool.map(lambda k: kernel(*arguments, ends[k], ends[k + 1]), range(slices)))
+        others = [self.pool.submit(kernel, *arguments, ends[k], ends[k + 1]) for k in range(1, slices)]
+        return [kernel(*arguments, 0, ends[1]), *(other.result() for other in others)]
 
     def stream(self, kernel: Callable[..., Any], *arguments: Any, lanes: int, grain: int) -> Iterator[tuple[int, int]]:
         """The same in slices of ``grain`` lanes for long work; yields (begin, end) of each as it is done."""
         bounds = [(begin, min(begin + grain, lanes)) for begin in range(0, lanes, grain)]
-        kernel(*arguments, 0, 0)  # as above
+        self._compile(kernel, *arguments)
         work: list[Future[Any]] = []
         try:
             work.extend(self.pool.submit(kernel, *arguments, begin, end) for begin, end in bounds)
@@ -61,6 +63,12 @@ class Workers:
         finally:
             for future in work:
                 future.cancel()
+
+    def _compile(self, kernel: Callable[..., Any], *arguments: Any) -> None:
+        """Call a kernel once over no lanes: it compiles here, on the caller's thread, where Ctrl-C is heard."""
+        if kernel not in self._compiled:
+            kernel(*arguments, 0, 0)
+            self._compiled.add(kernel)
 
     @property
     def pool(self) -> ThreadPoolExecutor:
