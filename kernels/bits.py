@@ -14,24 +14,24 @@ from lostcfr.kernels.jit import leaf
 BYTES_OF = np.array([sum(1 << 8 * k for k in range(8) if members >> k & 1) for members in range(256)], np.uint64)
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def _ctpop(typing_context: Any, x: Any) -> Any:
     return types.int64(types.int64), lambda context, builder, signature, args: builder.ctpop(args[0])
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def _cttz(typing_context: Any, x: Any) -> Any:
     zero_is_defined = cgutils.false_bit
     return types.int64(types.int64), lambda context, builder, signature, args: builder.cttz(args[0], zero_is_defined)
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def _ctlz(typing_context: Any, x: Any) -> Any:
     zero_is_defined = cgutils.false_bit
     return types.int64(types.int64), lambda context, builder, signature, args: builder.ctlz(args[0], zero_is_defined)
 
 
-@intrinsic  # type: ignore[misc]
+@intrinsic
 def _store8(typing_context: Any, out: Any, row: Any, column: Any, word: Any) -> Any:
     def store(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         array = arrayobj.make_array(out)(context, builder, args[0])
@@ -65,22 +65,22 @@ def store8(out, row, column, word):
     out[row, column : column + 8] = np.frombuffer(np.uint64(word).tobytes(), np.uint8)
 
 
-@overload(count, inline="never")  # type: ignore[misc]
+@overload(count, inline="never")
 def _count(members):
     return lambda members: _ctpop(members)
 
 
-@overload(lowest, inline="never")  # type: ignore[misc]
+@overload(lowest, inline="never")
 def _lowest(members):
     return lambda members: _cttz(members)
 
 
-@overload(highest, inline="never")  # type: ignore[misc]
+@overload(highest, inline="never")
 def _highest(members):
     return lambda members: 63 - _ctlz(members)
 
 
-@overload(store8, inline="never")  # type: ignore[misc]
+@overload(store8, inline="never")
 def _store(out, row, column, word):
     return lambda out, row, column, word: _store8(out, row, column, word)
 
