@@ -15,6 +15,12 @@ from lostcfr.kernels.jit import leaf
 SHUFFLE = 0  # deck order; the decision counts the swaps
 BOT = 1  # a rule-based player's choice
 BOT_NOISE = 2  # whether the noisy player plays at random this time
+OPPONENT = 3  # which of several networks sits opposite in a trajectory
+EXPLORE = 4  # whether a traverser's decision is exploratory
+ACTION = 5  # the action sampled from a policy
+TIE = 6  # which of equally good actions
+RESERVOIR = 7  # where a row goes in a full memory; every memory adds its own number to this and the next
+MINIBATCH = 16  # which rows of a memory make a minibatch; every memory adds its own number
 
 ROUNDS = 10
 WORD = np.uint64(0xFFFFFFFF)

@@ -7,7 +7,9 @@ from typing import Self
 
 EXIT_USAGE = 2
 EXIT_CONFIGURATION = 3
+EXIT_CHECKPOINT = 4
 EXIT_RESOURCES = 5
+EXIT_DIVERGED = 6
 EXIT_BUG = 70
 
 
@@ -21,6 +23,30 @@ class RulesError(LostCFRError, ValueError):
     """Rules that no game can have; the message names the field."""
 
     exit_code = EXIT_CONFIGURATION
+
+
+class ConfigurationError(LostCFRError, ValueError):
+    """A configuration that cannot be read or cannot be meant; the message names the file, line and key."""
+
+    exit_code = EXIT_CONFIGURATION
+
+
+class CheckpointError(LostCFRError):
+    """A run directory or checkpoint that is missing, damaged, in use, or of another run."""
+
+    exit_code = EXIT_CHECKPOINT
+
+
+class ResourceError(LostCFRError):
+    """Memory, disk or a device that the work needs and the machine does not have."""
+
+    exit_code = EXIT_RESOURCES
+
+
+class DivergedError(LostCFRError):
+    """Training has left the finite numbers; the last checkpoint is as it was."""
+
+    exit_code = EXIT_DIVERGED
 
 
 class InputError(LostCFRError, ValueError):
