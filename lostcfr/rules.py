@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from lostcfr.errors import InputError, RulesError, nearest, whole
 
@@ -24,23 +25,28 @@ ALLOWED = {
 }
 
 
+def rule(classic: int, meaning: str) -> Any:
+    """A field of ``Rules`` with its classic value and what it means."""
+    return field(default=classic, metadata={"meaning": meaning})
+
+
 @dataclass(frozen=True)
 class Rules:
     """The rules of one game; the defaults are the classic ones. Impossible rules raise ``RulesError``."""
 
-    n_colors: int = 5  # expeditions; 6 in the larger edition
-    n_ranks: int = 9  # numbered cards a colour, one each
-    min_rank: int = 2  # face value of the lowest numbered card
-    n_wagers: int = 3  # wager cards a colour
-    hand_size: int = 8  # cards in hand at the start of a turn
-    expedition_cost: int = -20  # points added once to every started expedition, before multiplying
-    bonus_threshold: int = 8  # cards, wagers counted, from which an expedition earns the bonus
-    bonus: int = 20  # points
-    stall_limit: int | None = 10  # turns in a row without a deck draw until only the deck is left; None: no limit
+    n_colors: int = rule(5, "Expeditions; 6 in the larger edition.")
+    n_ranks: int = rule(9, "Numbered cards a colour, one each.")
+    min_rank: int = rule(2, "Face value of the lowest numbered card.")
+    n_wagers: int = rule(3, "Wager cards a colour.")
+    hand_size: int = rule(8, "Cards in hand at the start of a turn.")
+    expedition_cost: int = rule(-20, "Points added once to every started expedition, before multiplying.")
+    bonus_threshold: int = rule(8, "Cards, wagers counted, from which an expedition earns the bonus.")
+    bonus: int = rule(20, "Points of the bonus.")
+    stall_limit: int | None = rule(10, "Turns in a row without a deck draw until only the deck is left; null: none.")
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            object.__setattr__(self, field.name, self._checked(field.name, getattr(self, field.name)))
+        for each in fields(self):
+            object.__setattr__(self, each.name, self.checked(each.name, getattr(self, each.name)))
         if self.cards_per_color > MASK_BITS:
             raise RulesError(
                 f"n_wagers + n_ranks is {self.cards_per_color}, but a colour has at most {MASK_BITS} cards: "
@@ -53,7 +59,8 @@ class Rules:
             )
 
     @staticmethod
-    def _checked(name: str, value: object) -> int | None:
+    def checked(name: str, value: object) -> int | None:
+        """The value of one field, if it is allowed by itself; else ``RulesError``."""
         if value is None and name == "stall_limit":
             return None
         try:

@@ -27,7 +27,7 @@ EXIT_INTERRUPTED = 130
 STOPS_WITHIN = 5  # seconds
 PAIRS = 60
 POINTS = r"[+-]\d+\.\d\d"
-COMMANDS = ["bench", "doctor", "evaluate", "replay"]
+COMMANDS = ["bench", "config", "doctor", "evaluate", "replay"]
 FIGURES = ["agent", "opponent", "pairs", "mean", "ci95", "win", "draw", "loss", "score", "opponent_score"]
 FIGURES += ["turns", "stalled", "opened", "unfinished", "seed", "rules", "max_decisions"]
 
@@ -61,7 +61,9 @@ def test_help_names_every_command():
     assert text == output("-h")
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "bench engine"])
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, "bench engine", *(f"config {name}" for name in ("show", "validate", "schema", "reference"))]
+)
 def test_every_command_explains_itself(command):
     text = output(*command.split(), "--help")
     assert f" {command} [OPTIONS]" in text.splitlines()[0]
@@ -195,7 +197,7 @@ def test_evaluate_shows_a_table(evaluated, capsys):
     ("command", "code", "message"),
     [
         ("evalute", EXIT_USAGE, "did you mean 'evaluate'"),
-        ("frobnicate", EXIT_USAGE, "known: bench, doctor, evaluate, replay"),
+        ("frobnicate", EXIT_USAGE, "known: bench, config, doctor, evaluate, replay"),
         ("bench engin", EXIT_USAGE, "engine"),
         ("evaluate balancd --against cautious", EXIT_USAGE, "'balancd' (did you mean 'balanced'?)"),
         ("replay 7 --agents random selectiv", EXIT_USAGE, "'selectiv' (did you mean 'selective'?)"),

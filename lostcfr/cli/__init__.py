@@ -11,6 +11,7 @@ from lostcfr.errors import EXIT_BUG, EXIT_RESOURCES, LostCFRError, nearest
 EXIT_INTERRUPTED = 130
 COMMANDS = {
     "bench": "Measure how fast this machine runs the kernels.",
+    "config": "Check configuration files and show what they mean.",
     "doctor": "Show versions, cores, the kernel cache and what is missing.",
     "evaluate": "Play mirrored pairs against other agents and report points.",
     "replay": "Tell one round between two agents in words.",
