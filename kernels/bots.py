@@ -22,18 +22,18 @@ NOISE = np.uint64(2**64 * 15 // 100)  # of 2^64: how often the noisy player play
 
 
 @leaf
-def decide(rules, games, i, bot, seed, trajectory):
+def decide(rules, games, i, bot, seed, iteration, trajectory):
     """The action of a bot in lane ``i``, which must not be finished; chance is that of its trajectory."""
     if bot == SELECTIVE:
         return selective_action(rules, games, i)
     decision = ply(games, i)
     if bot == DISCARD_ONLY:
-        return discard_only(rules, games, i, rng.draw(seed, 0, trajectory, decision, rng.BOT))
+        return discard_only(rules, games, i, rng.draw(seed, iteration, trajectory, decision, rng.BOT))
     if bot == NOISY:
-        noise = rng.draw(seed, 0, trajectory, decision, rng.BOT_NOISE)
+        noise = rng.draw(seed, iteration, trajectory, decision, rng.BOT_NOISE)
         bot = RANDOM if noise < NOISE else BALANCED
     if bot == RANDOM:
-        return uniform_action(rules, games, i, rng.draw(seed, 0, trajectory, decision, rng.BOT))
+        return uniform_action(rules, games, i, rng.draw(seed, iteration, trajectory, decision, rng.BOT))
     return planner_action(rules, games, i, bot)
 
 

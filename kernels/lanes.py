@@ -10,9 +10,9 @@ NO_LANE = -1
 
 @kernel
 def deal(rules, games, stream, begin, end):
-    """Shuffle and deal lane i as trajectory ``stream.first + i`` of ``stream.seed``."""
+    """Shuffle and deal lane i as trajectory ``stream.first + i`` of the stream."""
     for i in range(begin, end):
-        game.shuffle(rules, games, i, stream.seed, stream.first + i)
+        game.shuffle(rules, games, i, stream.seed, stream.iteration, stream.first + i)
         game.deal(rules, games, i)
 
 
@@ -86,7 +86,8 @@ def choose_bots(rules, games, codes, stream, out_actions, begin, end):
         if finished(rules, games, i):
             out_actions[i] = LEAVE
         else:
-            out_actions[i] = bots.decide(rules, games, i, codes[i], stream.seed, stream.first + i)
+            trajectory = stream.first + i
+            out_actions[i] = bots.decide(rules, games, i, codes[i], stream.seed, stream.iteration, trajectory)
 
 
 @kernel
@@ -101,7 +102,7 @@ def play_bots(rules, games, codes, stream, max_plies, out_forced, begin, end):
             if is_draw(games, i) and game.is_stalled(rules, games, i):
                 out_forced[i] += 1
             code = codes[to_move(games, i)]
-            action = bots.decide(rules, games, i, code, stream.seed, stream.first + i)
+            action = bots.decide(rules, games, i, code, stream.seed, stream.iteration, stream.first + i)
             game.apply(rules, games, i, action)
 
 

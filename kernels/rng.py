@@ -20,6 +20,7 @@ EXPLORE = 4  # whether a traverser's decision is exploratory
 ACTION = 5  # the action sampled from a policy
 TIE = 6  # which of equally good actions
 RESERVOIR = 7  # where a row goes in a full memory; every memory adds its own number to this and the next
+BRANCH = 15  # the name of a branch of a trajectory
 MINIBATCH = 16  # which rows of a memory make a minibatch; every memory adds its own number
 
 ROUNDS = 10
@@ -32,9 +33,10 @@ KEY_STEP_1 = np.uint64(0xBB67AE85)
 
 
 class Stream(NamedTuple):
-    """The chance of a batch of lanes: lane i is trajectory ``first + i`` of the seed."""
+    """The chance of a batch of lanes: lane i is trajectory ``first + i`` of (seed, iteration)."""
 
     seed: np.uint64
+    iteration: int
     first: int
 
 

@@ -8,11 +8,13 @@ from lostcfr.kernels.cards import (
     WAGER,
     cards_per_color,
     deck_size,
+    discard_of,
     draw_from_deck,
     first_discard,
     first_draw,
     last_rank,
     numbers_in,
+    play_of,
     type_of_bit,
     types_in,
     types_per_color,
@@ -32,6 +34,8 @@ from lostcfr.kernels.state import (
     to_move,
 )
 
+NO_ACTION = 255  # stands in a list of actions where there is none; ids stay below it
+
 # Why an action is not legal.
 LEGAL = 0
 ROUND_OVER = 1
@@ -46,13 +50,13 @@ STALLED = 9
 
 
 @leaf
-def shuffle(rules, games, i, seed, trajectory):
-    """Put the deck in the random order of (seed, trajectory): Fisher and Yates, from the back."""
+def shuffle(rules, games, i, seed, iteration, trajectory):
+    """Put the deck in the random order of (seed, iteration, trajectory): Fisher and Yates, from the back."""
     cards = deck_size(rules)
     for k in range(cards):
         games.deck[i, k] = k
     for k in range(cards - 1, 0, -1):
-        j = rng.below(rng.draw(seed, 0, trajectory, k, rng.SHUFFLE), k + 1)
+        j = rng.below(rng.draw(seed, iteration, trajectory, k, rng.SHUFFLE), k + 1)
         games.deck[i, k], games.deck[i, j] = games.deck[i, j], games.deck[i, k]
 
 
@@ -154,6 +158,49 @@ def legal(rules, games, i, out_legal, row):
             out_legal[row, discard + card_type] = True
             out_legal[row, play + card_type] = (accepted >> card_type) & 1 == 1
             held = without_lowest(held)
+
+
+@leaf
+def most_legal(rules):
+    """The most legal actions that any decision has."""
+    cards = min(rules.hand_size, rules.n_colors * types_per_color(rules))
+    return max(2 * cards, rules.n_colors + 1)
+
+
+@leaf
+def list_legal(rules, games, i, out_actions, row):
+    """Write the legal actions of lane ``i`` in ascending order to ``out_actions[row]`` (u1 [.., most_legal]).
+
+    The slots behind them hold NO_ACTION. Returns how many there are; none when finished.
+    """
+    n = 0
+    if finished(rules, games, i):
+        n = 0
+    elif is_draw(games, i):
+        n = list_members(drawable_piles(rules, games, i), first_draw(rules), out_actions, row, n)
+        out_actions[row, n] = draw_from_deck(rules)
+        n += 1
+    else:
+        player = to_move(games, i)
+        for color in range(rules.n_colors):
+            types = playable_types(rules, games, i, player, color)
+            n = list_members(types, play_of(rules, color, WAGER), out_actions, row, n)
+        for color in range(rules.n_colors):
+            types = held_types(rules, games, i, player, color)
+            n = list_members(types, discard_of(rules, color, WAGER), out_actions, row, n)
+    for slot in range(n, most_legal(rules)):
+        out_actions[row, slot] = NO_ACTION
+    return n
+
+
+@leaf
+def list_members(members, base, out_actions, row, n):
+    """Write ``base +`` each member of a set from slot ``n`` on; returns the next free slot."""
+    while members:
+        out_actions[row, n] = base + lowest(members)
+        members = without_lowest(members)
+        n += 1
+    return n
 
 
 @leaf

@@ -59,7 +59,7 @@ class Lanes:
             raise InputError("deal takes either a seed or decks: exactly one of the two")
         first = whole(first, 0, TRAJECTORIES - self.n, "first")
         if decks is None:
-            stream = rng.Stream(np.uint64(whole(seed, 0, 2**64 - 1, "seed")), first)
+            stream = rng.Stream(np.uint64(whole(seed, 0, 2**64 - 1, "seed")), 0, first)
             self._run(kernels.deal, stream, grain=GRAIN_OBSERVE)
         else:
             self._run(kernels.deal_decks, self._checked_decks(decks), grain=GRAIN_OBSERVE)
@@ -173,7 +173,7 @@ class Lanes:
         if chosen.min() < 0 or chosen.max() >= bot_codes.BOTS:
             raise InputError(f"bots must hold codes from 0 to {bot_codes.BOTS - 1}, see lostcfr.agents.BOTS")
         out = np.empty(self.n, np.int64)
-        stream = rng.Stream(np.uint64(whole(seed, 0, 2**64 - 1, "seed")), self.first)
+        stream = rng.Stream(np.uint64(whole(seed, 0, 2**64 - 1, "seed")), 0, self.first)
         self._run(kernels.choose_bots, chosen, stream, out, grain=GRAIN_OBSERVE)
         return out
 

@@ -70,7 +70,7 @@ def play_on(
 ) -> npt.NDArray[np.int32]:
     """Play every lane on between two bots, one code a seat; i4 [n], the deck draws that the stall limit forced."""
     forced = np.zeros(len(lanes), np.int32)
-    stream = rng.Stream(np.uint64(seed), lanes.first)
+    stream = rng.Stream(np.uint64(seed), 0, lanes.first)
     play = (kernels.play_bots, lanes.game.parameters, lanes.games, codes, stream, max_decisions, forced)
     for begin, end in lanes.workers.stream(*play, lanes=len(lanes), grain=GRAIN):
         progress(end - begin)

@@ -106,7 +106,7 @@ class Gathering:
         self.lanes = game.lanes(lanes, threads=threads)
         self.lanes.deal(seed=SEED)
         bots, forced = np.full(2, BOTS["random"], np.int64), np.zeros(lanes, np.int32)
-        stream = rng.Stream(np.uint64(SEED), 0)
+        stream = rng.Stream(np.uint64(SEED), 0, 0)
         for stage in range(STAGES):
             bounds = lanes * stage // STAGES, lanes * (stage + 1) // STAGES
             plies = stage * PLIES_A_STAGE

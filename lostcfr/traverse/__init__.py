@@ -1,0 +1,1 @@
+"""Traversals: many trajectories played at once, and what is learned from them."""
