@@ -2,7 +2,7 @@
 
 from lostcfr.kernels import bots, infoset, rules as game
 from lostcfr.kernels.jit import kernel
-from lostcfr.kernels.state import finished, is_draw, ply, to_move
+from lostcfr.kernels.state import finished
 
 LEAVE = -1  # the action that leaves a lane alone
 NO_LANE = -1
@@ -88,27 +88,3 @@ def choose_bots(rules, games, codes, stream, out_actions, begin, end):
         else:
             trajectory = stream.first + i
             out_actions[i] = bots.decide(rules, games, i, codes[i], stream.seed, stream.iteration, trajectory)
-
-
-@kernel
-def play_bots(rules, games, codes, stream, max_plies, out_forced, begin, end):
-    """Play each lane on between the bots ``codes`` (i8 [2], one a seat), to its end or to ``max_plies`` decisions.
-
-    ``out_forced`` (i4 [B]) counts the deck draws that the stall limit forced.
-    """
-    for i in range(begin, end):
-        out_forced[i] = 0
-        while not finished(rules, games, i) and ply(games, i) < max_plies:
-            if is_draw(games, i) and game.is_stalled(rules, games, i):
-                out_forced[i] += 1
-            code = codes[to_move(games, i)]
-            action = bots.decide(rules, games, i, code, stream.seed, stream.iteration, stream.first + i)
-            game.apply(rules, games, i, action)
-
-
-@kernel
-def count_opened(rules, games, out_opened, begin, end):
-    """Expeditions that each player has started (i4 [B, 2])."""
-    for i in range(begin, end):
-        for player in range(2):
-            out_opened[i, player] = game.opened(rules, games, i, player)

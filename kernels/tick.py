@@ -151,11 +151,12 @@ def write_policy(task, games, paths, requests, answers, choices, r):
     legal = requests.legal[r]
     for slot in range(legal, requests.actions.shape[1]):
         choices.sigma[r, slot] = 0.0
-    if task.seating.outputs[requests.network[r]] == codes.LOGITS:
+    meaning = task.seating.outputs[requests.network[r]]
+    if meaning == codes.LOGITS:
         policy.softmax(answers.outputs, requests.actions, r, legal, choices.sigma)
         return False
     ties = draw(task, games, paths, requests.lane[r], rng.TIE)
-    uniform = task.uniform_fallback
+    uniform = meaning == codes.REGRETS_OR_UNIFORM
     return policy.match_regrets(answers.outputs, requests.actions, r, legal, uniform, ties, choices.sigma)
 
 

@@ -27,9 +27,10 @@ FACTS = 7
 ADVANTAGE = 0  # a decision of the subject: values become regret targets
 STRATEGY = 1  # a decision of its opponent: sigma is what the strategy network learns
 
-# What a network's outputs mean.
-REGRETS = 0
-LOGITS = 1
+# What a network's outputs mean, and what it plays where no regret is positive.
+REGRETS = 0  # the action of the highest one
+REGRETS_OR_UNIFORM = 1  # any action
+LOGITS = 2
 
 # Entries of Queue.state.
 NEXT = 0  # place in Queue.order of the trajectory to start next
@@ -54,7 +55,7 @@ class Seating(NamedTuple):
 
     cumulative: np.ndarray  # [2, M] f8  probability of the choices up to this one
     network: np.ndarray  # [2, M, 2] i4  the choice's network for each seat, or -1 - code of a rule-based player
-    outputs: np.ndarray  # [networks] u1  REGRETS or LOGITS
+    outputs: np.ndarray  # [networks] u1  one of the meanings above
 
 
 class Task(NamedTuple):
@@ -67,7 +68,6 @@ class Task(NamedTuple):
     max_plies: int  # a round ends here, scored as it stands
     exploration: float  # probability of an exploratory decision of the subject
     explores_once: bool  # whether it explores at most one decision of a trajectory
-    uniform_fallback: bool  # whether play is uniform where no regret is positive; else the best regret is followed
     branching: bool  # external sampling: the subject follows every action
     keeps_strategy: bool  # whether decisions of the opponent become rows
     seating: Seating

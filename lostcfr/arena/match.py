@@ -1,85 +1,109 @@
 """Mirrored pairs: every deal is played twice with the seats swapped, so that its luck cancels."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lostcfr.agents import bot_code
+from lostcfr.agents import Agent, bot
 from lostcfr.errors import whole
 from lostcfr.game import LostCities
-from lostcfr.kernels import lanes as kernels, rng
-from lostcfr.lanes import Lanes
+from lostcfr.kernels import trajectory as codes
+from lostcfr.traverse.lockstep import Lockstep
+from lostcfr.traverse.samples import Forward, seating
 
 BLOCK = 8192  # pairs that are dealt at a time, which bounds the memory
-GRAIN = 64  # lanes of a slice: some 10 ms of play, so that progress shows and Ctrl-C is heard
+WIDTH = 256  # lanes of a thread: enough for good matrix products, few enough to end together
+TILE = 256
 
 
 class Pairs(NamedTuple):
     """Results of P mirrored pairs; column 0 has the agent in seat 0, column 1 in seat 1."""
 
-    score: npt.NDArray[np.int32]  # [P, 2]  points of the agent
-    opponent_score: npt.NDArray[np.int32]  # [P, 2]  points of the opponent
+    score: npt.NDArray[np.int64]  # [P, 2]  points of the agent
+    opponent_score: npt.NDArray[np.int64]  # [P, 2]  points of the opponent
     turns: npt.NDArray[np.int64]  # [P, 2]  turns of the round
-    forced: npt.NDArray[np.int32]  # [P, 2]  deck draws that the stall limit forced
-    opened: npt.NDArray[np.int32]  # [P, 2]  expeditions the agent started
+    forced: npt.NDArray[np.int64]  # [P, 2]  deck draws that the stall limit forced
+    opened: npt.NDArray[np.int64]  # [P, 2]  expeditions the agent started
     unfinished: npt.NDArray[np.bool_]  # [P, 2]  rounds that were ended early
 
 
 def play_pairs(
     game: LostCities,
-    agent: str,
-    opponent: str,
+    agent: Agent | str,
+    opponent: Agent | str,
     pairs: int,
     seed: int,
     *,
     threads: int | None = None,
     max_decisions: int | None = None,
-    progress: Callable[[int], None] = lambda rounds: None,
+    width: int = WIDTH,
+    device: str = "cpu",
+    watch: Callable[[int], bool] = lambda rounds: False,
 ) -> Pairs:
     """Play ``pairs`` deals of the seed twice, the seats swapped; chance is the same in both rounds of a deal.
 
-    So an agent against itself plays every round twice, move for move, and is exactly level.
-
-    A round ends after ``max_decisions`` (by default ``rules.decision_cap``), scored as it stands. ``progress`` is
-    called with the rounds just done.
+    So an agent against itself plays every round twice, move for move, and is exactly level, and swapping the agents
+    only changes the sign. A round ends after ``max_decisions`` (by default ``rules.decision_cap``), scored as it stands.
+    ``watch`` is told the rounds begun so far and says whether to stop, which raises ``traverse.lockstep.Stopped``.
+    A rule-based player may be given by its name.
     """
     whole(pairs, 2, None, "pairs")
-    codes = np.array([bot_code(agent), bot_code(opponent)], np.int64)
-    lanes, blocks = game.lanes(min(pairs, BLOCK), threads=threads), []
-    for first in range(0, pairs, BLOCK):
-        if pairs - first < len(lanes):
-            lanes = game.lanes(pairs - first, threads=threads)
-        block = []
-        for seat in (0, 1):
-            lanes.deal(seed=seed, first=first)
-            order = codes if seat == 0 else codes[::-1].copy()
-            forced = play_on(lanes, order, seed, max_decisions or game.rules.decision_cap, progress)
-            block.append(results(lanes, seat, forced))
-        blocks.append([np.stack(columns, axis=1) for columns in zip(*block, strict=True)])
-    return Pairs(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
+    agent, opponent = (bot(each) if isinstance(each, str) else each for each in (agent, opponent))
+    table = seating(agent.player, opponent.shifted(len(agent.modules)), [*agent.outputs, *opponent.outputs])
+    task = codes.Task(
+        seed=np.uint64(seed),
+        iteration=0,
+        first=0,
+        mirror=1,
+        max_plies=max_decisions or game.rules.decision_cap,
+        exploration=0.0,
+        explores_once=False,
+        branching=False,
+        keeps_strategy=False,
+        seating=table,
+    )
+    scheduler = Lockstep(game, min(width, 2 * pairs), threads)
+    blocks = []
+    with answering(game, agent, opponent, device) as forward:
+        for first in range(0, 2 * pairs, 2 * BLOCK):
+            order = np.arange(first, min(first + 2 * BLOCK, 2 * pairs))
+
+            def seen(started: int, first: int = first) -> bool:
+                return watch(first + started)
+
+            played = scheduler.play(task._replace(first=first), order, forward, record=False, watch=seen)
+            blocks.append(played.results)
+    return in_pairs(np.concatenate(blocks))
 
 
-def play_on(
-    lanes: Lanes,
-    codes: npt.NDArray[np.int64],
-    seed: int,
-    max_decisions: int,
-    progress: Callable[[int], None],
-) -> npt.NDArray[np.int32]:
-    """Play every lane on between two bots, one code a seat; i4 [n], the deck draws that the stall limit forced."""
-    forced = np.zeros(len(lanes), np.int32)
-    stream = rng.Stream(np.uint64(seed), 0, lanes.first)
-    play = (kernels.play_bots, lanes.game.parameters, lanes.games, codes, stream, max_decisions, forced)
-    for begin, end in lanes.workers.stream(*play, lanes=len(lanes), grain=GRAIN):
-        progress(end - begin)
-    return forced
+@contextmanager
+def answering(game: LostCities, agent: Agent, opponent: Agent, device: str) -> Iterator[Forward]:
+    """The networks of both; torch is loaded for networks only, and works on one thread for each group of lanes."""
+    modules = [*agent.modules, *opponent.modules]
+    if not modules:
+        yield lambda features, network: np.zeros((len(features), game.num_actions), np.float32)  # never asked
+        return
+    from lostcfr import forward
+
+    with forward.torch_threads(1):
+        yield forward.Forward(modules, game.num_features, TILE, device)
 
 
-def results(lanes: Lanes, seat: int, forced: npt.NDArray[np.int32]) -> tuple[npt.NDArray[Any], ...]:
-    """The columns of ``Pairs`` for an agent in that seat."""
-    opened = np.zeros((len(lanes), 2), np.int32)
-    kernels.count_opened(lanes.game.parameters, lanes.games, opened, 0, len(lanes))
-    scores = lanes.scores()
-    return scores[:, seat], scores[:, 1 - seat], lanes.turns, forced, opened[:, seat], ~lanes.finished
+def in_pairs(results: npt.NDArray[np.int64]) -> Pairs:
+    """The results of the trajectories 0 .. 2 P - 1 by pair; the subject of trajectory 2 p + s is in seat s."""
+    table = results.reshape(-1, 2, codes.RESULTS)
+
+    def column(number: int) -> Any:
+        return table[:, :, number]
+
+    return Pairs(
+        score=column(codes.SCORE),
+        opponent_score=column(codes.OPPONENT_SCORE),
+        turns=column(codes.TURNS),
+        forced=column(codes.FORCED),
+        opened=column(codes.OPENED),
+        unfinished=column(codes.UNFINISHED) != 0,
+    )

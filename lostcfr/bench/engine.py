@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from lostcfr.agents import BOTS
-from lostcfr.arena.match import play_on
+from lostcfr.arena.match import play_pairs
 from lostcfr.game import LostCities
-from lostcfr.kernels import lanes as kernels, rng
 from lostcfr.lanes import Lanes
 from lostcfr.rules import Rules
 from lostcfr.threads import budget
@@ -64,8 +63,8 @@ def run(threads: int | None = None, progress: Callable[[str], None] = lambda ste
 
 def _steps(game: LostCities, threads: int | None, lanes: int) -> Iterator[tuple[str, Callable[[], int]]]:
     """Name and piece of work of each measurement; a piece has run once when it is handed out."""
-    for name, code in BOTS.items():
-        play = Playing(game, threads, lanes if name in ("random", "discard-only") else lanes // 4, code)
+    for name in BOTS:
+        play = Playing(game, threads, lanes if name in ("random", "discard-only") else lanes // 4, name)
         play()
         yield name, play
     gathering = Gathering(game, threads, lanes)
@@ -86,15 +85,12 @@ def _rate(work: Callable[[], int]) -> float:
 class Playing:
     """Deal and play whole rounds of a bot against itself; a call returns the decisions made."""
 
-    def __init__(self, game: LostCities, threads: int | None, lanes: int, code: int) -> None:
-        self.lanes = game.lanes(lanes, threads=threads)
-        self.codes = np.array([code, code], np.int64)
+    def __init__(self, game: LostCities, threads: int | None, rounds: int, name: str) -> None:
+        self.game, self.threads, self.pairs, self.name = game, threads, rounds // 2, name
 
     def __call__(self) -> int:
-        lanes = self.lanes
-        lanes.deal(seed=SEED)
-        play_on(lanes, self.codes, SEED, lanes.game.rules.decision_cap, lambda rounds: None)
-        return 2 * int(lanes.turns.sum())
+        played = play_pairs(self.game, self.name, self.name, self.pairs, SEED, threads=self.threads)
+        return 2 * int(played.turns.sum())
 
 
 class Gathering:
@@ -105,12 +101,10 @@ class Gathering:
     def __init__(self, game: LostCities, threads: int | None, lanes: int) -> None:
         self.lanes = game.lanes(lanes, threads=threads)
         self.lanes.deal(seed=SEED)
-        bots, forced = np.full(2, BOTS["random"], np.int64), np.zeros(lanes, np.int32)
-        stream = rng.Stream(np.uint64(SEED), 0, 0)
-        for stage in range(STAGES):
-            bounds = lanes * stage // STAGES, lanes * (stage + 1) // STAGES
-            plies = stage * PLIES_A_STAGE
-            kernels.play_bots(game.parameters, self.lanes.games, bots, stream, plies, forced, *bounds)
+        stage = np.arange(lanes) * STAGES // lanes
+        for ply in range(PLIES_A_STAGE * (STAGES - 1)):
+            actions = self.lanes.bot_actions(np.full(lanes, BOTS["random"]), seed=SEED)
+            self.lanes.act(np.where(ply < PLIES_A_STAGE * stage, actions, -1))
         self.features, self.legal = self.lanes.gather()
 
     def __call__(self) -> int:

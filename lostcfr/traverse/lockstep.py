@@ -228,6 +228,7 @@ class Run:
         used = sum(group.nbytes for group in self.scheduler.groups)
         if used > self.scheduler.most_bytes:
             raise ResourceError(
-                f"external sampling needs more than {self.scheduler.most_bytes / 2**30:.2f} GiB for the rows and lanes "
-                f"of one iteration: lower traversal.per_player, raise memory.budget_gib, or use traversal.sampling: outcome"
+                f"external sampling needs more than {self.scheduler.most_bytes / 2**30:.2f} GiB for the rows and "
+                f"lanes of one iteration: lower traversal.per_player, raise memory.budget_gib, or set "
+                f"traversal.sampling to outcome"
             )

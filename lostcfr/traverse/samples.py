@@ -69,7 +69,7 @@ class Player(NamedTuple):
 
 
 def seating(subject: Player, opponent: Player, outputs: Sequence[int]) -> codes.Seating:
-    """The table that kernels seat trajectories by. ``outputs``: REGRETS or LOGITS of each network."""
+    """The table that kernels seat trajectories by. ``outputs``: what each network's mean, by codes of ``kernels.trajectory``."""
     most = max(len(subject.weights), len(opponent.weights))
     cumulative = np.full((2, most), np.inf)
     network = np.zeros((2, most, 2), np.int32)
