@@ -71,7 +71,9 @@ def draw(seed, iteration, trajectory, decision, purpose):
 
 @leaf
 def below(bits, n):
-    """``floor(bits * n / 2^64)``: one of 0 .. n-1, each within 2^-64 of equally likely; n below 2^31."""
+    """``floor(bits * n / 2^64)``: one of 0 .. n-1, each within 2^-64 of equally likely; n below 2^63."""
     n = np.uint64(n)
-    low = ((bits & WORD) * n) >> HALF
-    return np.int64(((bits >> HALF) * n + low) >> HALF)
+    low = (bits & WORD) * (n & WORD)
+    middle = (bits >> HALF) * (n & WORD) + (low >> HALF)
+    other = (bits & WORD) * (n >> HALF) + (middle & WORD)
+    return np.int64((bits >> HALF) * (n >> HALF) + (middle >> HALF) + (other >> HALF))

@@ -47,7 +47,9 @@ class Agent:
     def shifted(self, first: int) -> Player:
         """The player where its first network has the number ``first``."""
         networks = self.player.networks
-        return Player(np.where(networks < 0, networks, networks + np.int32(first)).astype(np.int32), self.player.weights)
+        return Player(
+            np.where(networks < 0, networks, networks + np.int32(first)).astype(np.int32), self.player.weights
+        )
 
 
 def bot(name: str) -> Agent:

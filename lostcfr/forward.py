@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from lostcfr.errors import ResourceError
+
 SMALLEST_TILE = 8
 
 
@@ -64,7 +66,20 @@ class Forward:
         module = self.modules[0]
         whole = module(torch.from_numpy(features).to(self.device))
         sizes = [size for size in (8, 16, 24, 40, 64, 136) if size < self.tile]
-        return all(torch.equal(module(torch.from_numpy(features[:size]).to(self.device)), whole[:size]) for size in sizes)
+        return all(
+            torch.equal(module(torch.from_numpy(features[:size]).to(self.device)), whole[:size]) for size in sizes
+        )
+
+
+def chosen_device(wanted: str) -> str:
+    """``cpu`` or ``cuda`` for auto, cpu or cuda; ResourceError where there is no GPU that torch can use."""
+    if wanted == "cpu":
+        return wanted
+    if torch.cuda.is_available():
+        return "cuda"
+    if wanted == "cuda":
+        raise ResourceError("--device cuda: torch finds no GPU; use --device cpu, or install a CUDA build of torch")
+    return "cpu"
 
 
 @contextmanager

@@ -39,10 +39,11 @@ def test_draws_equal_the_twin():
 def test_below_is_exact_and_covers_its_range():
     generator = random.Random(4)
     for _ in range(300):
-        bits, n = generator.getrandbits(64), generator.randrange(1, 2**31)
+        bits, n = generator.getrandbits(64), generator.randrange(1, 2 ** generator.choice([3, 31, 33, 63]))
         assert rng.below(np.uint64(bits), n) == bits * n // 2**64
     assert rng.below(np.uint64(2**64 - 1), 7) == 6
     assert rng.below(np.uint64(0), 7) == 0
+    assert rng.below(np.uint64(2**64 - 1), 2**63 - 1) == 2**63 - 2
 
 
 def test_every_part_of_the_key_matters():

@@ -46,9 +46,9 @@ def play_pairs(
     """Play ``pairs`` deals of the seed twice, the seats swapped; chance is the same in both rounds of a deal.
 
     So an agent against itself plays every round twice, move for move, and is exactly level, and swapping the agents
-    only changes the sign. A round ends after ``max_decisions`` (by default ``rules.decision_cap``), scored as it stands.
-    ``watch`` is told the rounds begun so far and says whether to stop, which raises ``traverse.lockstep.Stopped``.
-    A rule-based player may be given by its name.
+    only changes the sign. A round ends after ``max_decisions`` (by default ``rules.decision_cap``), scored as it
+    stands. ``watch`` is told the rounds begun so far and says whether to stop, which raises ``lockstep.Stopped``. A
+    rule-based player may be given by its name.
     """
     whole(pairs, 2, None, "pairs")
     agent, opponent = (bot(each) if isinstance(each, str) else each for each in (agent, opponent))

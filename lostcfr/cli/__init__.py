@@ -15,6 +15,7 @@ COMMANDS = {
     "doctor": "Show versions, cores, the kernel cache and what is missing.",
     "evaluate": "Play mirrored pairs against other agents and report points.",
     "replay": "Tell one round between two agents in words.",
+    "train": "Train a player by a configuration, or go on with a run.",
 }
 
 

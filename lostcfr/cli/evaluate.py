@@ -45,28 +45,31 @@ def command(
 ) -> None:
     """Play AGENT against each opponent: every deal twice, with the seats swapped.
 
-    Agents: random, discard-only, balanced, aggressive, cautious, noisy, selective (docs/bots.md).
+    Agents: random, discard-only, balanced, aggressive, cautious, noisy, selective (docs/bots.md), or the folder of a
+    run of lostcfr train, such as runs/quick, runs/quick:mixture, runs/quick:average, runs/quick:current or
+    runs/quick/checkpoints/best.
 
     Columns: mean points a round with the 95 % interval over pairs; shares of rounds; both mean scores; turns a round;
     the share of turns whose deck draw the stall limit forced; expeditions that AGENT opened. An agent against itself
     plays every round twice, move for move, and is exactly level.
     """
-    from lostcfr.agents import bot_name
     from lostcfr.arena.match import play_pairs
     from lostcfr.arena.stats import summary
     from lostcfr.game import LostCities
+    from lostcfr.run.start import check_rules, load_agent
 
     # All names first: no match is played for nothing when a later one is wrong.
-    agent, opponents = bot_name(agent), [bot_name(name) for name in against.split(",")]
+    player, opponents = load_agent(agent), [load_agent(name.strip()) for name in against.split(",")]
+    check_rules([player, *opponents], rules)
     announce_compiling()
     game, rows = LostCities(rules), []
     for opponent in opponents:
-        with progress_bar(f"{agent} - {opponent}", total=2 * pairs) as advance:
+        with progress_bar(f"{player.name} - {opponent.name}", total=2 * pairs) as watch:
             played = play_pairs(
-                game, agent, opponent, pairs, seed, threads=threads, max_decisions=max_decisions, progress=advance
+                game, player, opponent, pairs, seed, threads=threads, max_decisions=max_decisions, watch=watch
             )
         settings = {"seed": seed, "rules": asdict(rules), "max_decisions": max_decisions or rules.decision_cap}
-        rows.append(summary(agent, opponent, played) | settings)
+        rows.append(summary(player.name, opponent.name, played) | settings)
     print_json(rows) if as_json else show(rows)
 
 

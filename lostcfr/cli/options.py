@@ -48,12 +48,20 @@ def announce_compiling() -> None:
 
 
 @contextmanager
-def progress_bar(description: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Progress with the time left on standard error, nothing where that is no terminal; yields its advance."""
+def progress_bar(description: str, total: int) -> Iterator[Callable[[int], bool]]:
+    """Progress with the time left on standard error, nothing where that is no terminal.
+
+    Yields a function that is told what is done so far, and never asks to stop.
+    """
     console = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:,.0f}/{task.total:,.0f}")
     with Progress(
         *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
     ) as progress:
         task = progress.add_task(description, total=total)
-        yield lambda steps: progress.advance(task, steps)
+
+        def watch(done: int) -> bool:
+            progress.update(task, completed=done)
+            return False
+
+        yield watch

@@ -22,8 +22,8 @@ def command(seed: int, agents: tuple[str, str], rules: Rules) -> None:
 
     Agents: random, discard-only, balanced, aggressive, cautious, noisy, selective (docs/bots.md).
     """
-    from lostcfr.agents import bot_name
     from lostcfr.game import LostCities
+    from lostcfr.names import bot_name
     from lostcfr.record import play_round, words
 
     first, second = (bot_name(name) for name in agents)

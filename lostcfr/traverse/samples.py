@@ -37,7 +37,7 @@ class Samples(NamedTuple):
 
     def only(self, chosen: npt.NDArray[np.bool_]) -> Samples:
         """Some of them, in their order."""
-        return Samples(*(column[chosen] for column in self))
+        return Samples._make(column[chosen] for column in self)
 
 
 class Played(NamedTuple):
@@ -69,7 +69,7 @@ class Player(NamedTuple):
 
 
 def seating(subject: Player, opponent: Player, outputs: Sequence[int]) -> codes.Seating:
-    """The table that kernels seat trajectories by. ``outputs``: what each network's mean, by codes of ``kernels.trajectory``."""
+    """The table that kernels seat trajectories by. ``outputs``: what those of each network mean, by kernel codes."""
     most = max(len(subject.weights), len(opponent.weights))
     cumulative = np.full((2, most), np.inf)
     network = np.zeros((2, most, 2), np.int32)

@@ -1,0 +1,180 @@
+"""One loop to fit a network to weighted rows of a memory: regrets by least squares, strategies by cross-entropy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from lostcfr.errors import CheckpointError, DivergedError
+from lostcfr.kernels.rules import NO_ACTION
+from lostcfr.memory import Batch
+from lostcfr.nets import Network, initialize
+
+Arrays = dict[str, npt.NDArray[np.float32]]
+
+
+def regret_loss(outputs: Tensor, actions: Tensor, values: Tensor, weights: Tensor) -> Tensor:
+    """f4 []: the weighted mean over rows of the mean squared error over a row's legal actions, in points squared.
+
+    ``outputs`` f4 [b, A]; the others as in ``Batch``.
+    """
+    legal = actions != NO_ACTION
+    error = torch.where(legal, _at(outputs, actions, legal) - values, 0.0)
+    rows = error.square().sum(1) / legal.sum(1)
+    return _weighted(rows, weights)
+
+
+def strategy_loss(outputs: Tensor, actions: Tensor, values: Tensor, weights: Tensor) -> Tensor:
+    """f4 []: the weighted mean over rows of the cross-entropy from ``values`` to the softmax over legal actions.
+
+    ``outputs`` f4 [b, A]; the others as in ``Batch``.
+    """
+    legal = actions != NO_ACTION
+    # The lowest number, not -infinity: times a strategy of 0 that would not be a number.
+    chosen = _at(outputs, actions, legal).masked_fill(~legal, torch.finfo(outputs.dtype).min)
+    rows = -(values * torch.where(legal, torch.log_softmax(chosen, 1), 0.0)).sum(1)
+    return _weighted(rows, weights)
+
+
+def _at(outputs: Tensor, actions: Tensor, legal: Tensor) -> Tensor:
+    """[b, K]: the outputs at the actions; something else where there is none."""
+    return outputs.gather(1, (actions * legal).long())
+
+
+def _weighted(rows: Tensor, weights: Tensor) -> Tensor:
+    # Rows first, then their sum: one long sum over all numbers would depend on the number of threads.
+    return (rows * weights).sum() / len(rows)
+
+
+LOSSES: dict[str, Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]] = {
+    "regret": regret_loss,
+    "strategy": strategy_loss,
+}
+
+
+class Fit:
+    """A network (of ``nets.build``) and its optimiser, Adam; ``step`` after ``step`` the same on any number of threads.
+
+    ``loss``: a key of LOSSES. ``clip``: the largest norm of a gradient over all parameters; longer ones are shortened.
+    """
+
+    def __init__(
+        self, module: Network, loss: str, learning_rate: float, clip: float, device: str | torch.device = "cpu"
+    ) -> None:
+        self.module = module.to(device)
+        self.device = torch.device(device)
+        self.loss, self.learning_rate, self.clip = loss, learning_rate, clip
+        self.parameters = list(module.parameters())
+        self._start()
+
+    def _start(self) -> None:
+        """A new optimiser, with its state from the beginning, so that it can be saved and loaded at any time."""
+        self.optimizer = torch.optim.Adam(self.parameters, lr=self.learning_rate, fused=True)
+        for parameter in self.parameters:
+            self.optimizer.state[parameter] = {
+                "step": torch.zeros((), device=self.device),
+                "exp_avg": torch.zeros_like(parameter),
+                "exp_avg_sq": torch.zeros_like(parameter),
+            }
+
+    def restart(self, seed: int, number: int) -> None:
+        """Fresh parameters, as ``nets.build`` draws them, and a fresh optimiser."""
+        initialize(self.module, seed, number)
+        self._start()
+
+    @property
+    def steps(self) -> int:
+        """Steps of the optimiser so far."""
+        return int(self.optimizer.state[self.parameters[0]]["step"])
+
+    def step(self, batch: Batch) -> float:
+        """Move the parameters once; the loss before. DivergedError if it is not finite: nothing has moved then."""
+        features, *targets = [self._on_device(array) for array in batch]
+        self.optimizer.zero_grad()
+        loss = LOSSES[self.loss](self.module(features), *targets)
+        loss.backward()
+        gradient = nn.utils.get_total_norm([each.grad for each in self.parameters if each.grad is not None])
+        value, norm = torch.stack([loss.detach(), gradient]).tolist()
+        if not (math.isfinite(value) and math.isfinite(norm)):
+            raise DivergedError(
+                f"step {self.steps + 1} of the {self.loss} fit has loss {value:g} and gradient norm {norm:g}, but both "
+                f"must be finite: lower learning_rate (it is {self.learning_rate:g}) or clip (it is {self.clip:g})"
+            )
+        if norm > self.clip:
+            nn.utils.clip_grads_with_norm_(self.parameters, self.clip, gradient)
+        self.optimizer.step()
+        return float(value)
+
+    def _on_device(self, array: npt.NDArray[Any]) -> Tensor:
+        tensor = torch.from_numpy(array)
+        if self.device.type == "cuda":
+            return tensor.pin_memory().to(self.device, non_blocking=True)
+        return tensor
+
+    def weights(self) -> Arrays:
+        """Copies of the parameters, by name."""
+        return _copies(_parameters(self.module))
+
+    def arrays(self) -> Arrays:
+        """Copies of all that ``step`` changes: ``network.*``, ``adam.step.*``, ``adam.mean.*``, ``adam.square.*``."""
+        return _copies(self._state())
+
+    def load(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from ``arrays()`` of a fit of the same settings, byte for byte; CheckpointError if they do not fit."""
+        _overwrite(self._state(), arrays)
+
+    def _state(self) -> dict[str, Tensor]:
+        state = {}
+        for name, parameter in _parameters(self.module).items():
+            moments = self.optimizer.state[parameter]
+            state[f"network.{name}"] = parameter
+            state[f"adam.step.{name}"] = moments["step"]
+            state[f"adam.mean.{name}"] = moments["exp_avg"]
+            state[f"adam.square.{name}"] = moments["exp_avg_sq"]
+        return state
+
+
+def load_weights(module: nn.Module, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Set the parameters of a module to ``Fit.weights()`` of one like it; CheckpointError if they do not fit."""
+    _overwrite(_parameters(module), arrays)
+
+
+def _parameters(module: nn.Module) -> dict[str, Tensor]:
+    return dict(module.named_parameters())
+
+
+def _copies(tensors: Mapping[str, Tensor]) -> Arrays:
+    return {name: tensor.detach().cpu().numpy().copy() for name, tensor in tensors.items()}
+
+
+def _overwrite(tensors: Mapping[str, Tensor], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Set tensors of f4 to arrays of the same names and shapes: all of them, or none and an error."""
+    for name in [*tensors, *arrays]:
+        problem = _mismatch(tensors.get(name), arrays.get(name))
+        if problem:
+            raise CheckpointError(
+                f"array {name!r} {problem}: the arrays belong to a network of another kind, size or game; "
+                f"load them with the configuration they were saved with"
+            )
+    with torch.no_grad():
+        for name, tensor in tensors.items():
+            tensor.copy_(torch.from_numpy(np.array(arrays[name], np.float32)))
+
+
+def _mismatch(tensor: Tensor | None, array: npt.NDArray[Any] | None) -> str:
+    """What is wrong with an array for a tensor, or nothing."""
+    if array is None:
+        return "is missing"
+    if tensor is None:
+        return "is not of this network"
+    if array.dtype != np.float32:
+        return f"has the type {array.dtype}, but must be float32"
+    if array.shape != tuple(tensor.shape):
+        return f"has shape {array.shape}, but this network needs {tuple(tensor.shape)}"
+    return ""

@@ -1,0 +1,176 @@
+"""Networks from what a player knows (``Lanes.observe``) to one number an action: a regret in points, or a logit.
+
+All of them take features u1 or f4 [N, F], unscaled, and give f4 [N, A]. An answer depends on its own row alone, bit for
+bit: on neither the other rows nor the number of threads. Two choices see to it. The Intel MKL is told to sum in one
+order; the sigmoid of torch, which rounds the ends of an array otherwise than its middle, is written by its tanh.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from lostcfr.kernels import infoset
+from lostcfr.kernels.cards import types_per_color
+
+if TYPE_CHECKING:
+    from lostcfr.game import LostCities
+
+# Read at the first product of matrices in the process; a value that the user has set stands.
+os.environ.setdefault("MKL_CBWR", "AUTO,STRICT")
+
+OUTPUT_STD = 0.01  # of an output for inputs of size 1 before any fitting: small, so that play starts near uniform
+
+
+class NetworkSettings(Protocol):
+    """What describes a network; ``NetworkConfig`` of the configuration does."""
+
+    @property
+    def kind(self) -> str: ...  # a key of KINDS
+    @property
+    def hidden(self) -> int: ...  # units of each hidden layer
+    @property
+    def layers(self) -> int: ...  # hidden layers
+    @property
+    def activation(self) -> str: ...  # a key of ACTIVATIONS
+
+
+def _silu(inputs: Tensor) -> Tensor:
+    """``x * sigmoid(x)``, with ``sigmoid(x) = (1 + tanh(x / 2)) / 2``."""
+    return inputs * (torch.tanh(inputs * 0.5) * 0.5 + 0.5)
+
+
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": torch.relu,
+    "gelu": nn.functional.gelu,
+    "silu": _silu,
+    "tanh": torch.tanh,
+}
+# Variance of the weights times the number of inputs: 2 makes up for the half that a rectifier drops (He, Zhang, Ren
+# and Sun, "Delving deep into rectifiers", ICCV 2015), tanh drops none.
+VARIANCE = {"relu": 2.0, "gelu": 2.0, "silu": 2.0, "tanh": 1.0}
+
+
+def _linear(inputs: int, outputs: int) -> nn.Linear:
+    """A layer whose parameters hold anything until ``initialize``; the usual start would use global chance."""
+    layer: nn.Linear = nn.utils.skip_init(nn.Linear, inputs, outputs)
+    return layer
+
+
+class Stack(nn.Module):
+    """Hidden layers of one width, one after the other."""
+
+    def __init__(self, inputs: int, settings: NetworkSettings) -> None:
+        super().__init__()
+        self.activation = ACTIVATIONS[settings.activation]
+        widths = [inputs] + [settings.hidden] * settings.layers
+        self.linear = nn.ModuleList(map(_linear, widths[:-1], widths[1:]))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        for layer in self.linear:
+            inputs = self.activation(layer(inputs))
+        return inputs
+
+
+class Network(nn.Module):
+    """What all kinds share: the activation, the variance of the first weights and the scales of the features."""
+
+    scales: Tensor  # f4 [F]
+
+    def __init__(self, settings: NetworkSettings, game: LostCities) -> None:
+        super().__init__()
+        self.activation, self.variance = ACTIVATIONS[settings.activation], VARIANCE[settings.activation]
+        self.register_buffer("scales", torch.from_numpy(game.feature_scales()), persistent=False)
+
+
+class Mlp(Network):
+    """``layers`` hidden layers of ``hidden`` units over all features."""
+
+    def __init__(self, settings: NetworkSettings, game: LostCities) -> None:
+        super().__init__(settings, game)
+        self.hidden = Stack(game.num_features, settings)
+        self.output = _linear(settings.hidden, game.num_actions)
+
+    def forward(self, features: Tensor) -> Tensor:
+        outputs: Tensor = self.output(self.hidden(features * self.scales))
+        return outputs
+
+
+class ColorEquivariant(Network):
+    """One encoder and one head for all colours: exchanging colours of the features exchanges them in the outputs.
+
+    Each colour's columns go through ``layers`` hidden layers to a code. The largest and the mean code and the global
+    columns make the context, one hidden layer. A colour's actions are read from its code and the context through one
+    hidden layer more, the draw from the deck from the context. Every layer has ``hidden`` units; a row costs about
+    n_colors times an ``mlp`` of the same ``hidden``, so a third of the width makes it cheaper than that.
+    """
+
+    def __init__(self, settings: NetworkSettings, game: LostCities) -> None:
+        super().__init__(settings, game)
+        self.colors, self.types = game.rules.n_colors, types_per_color(game.parameters)
+        self.group, hidden = infoset.color_group_size(game.parameters), settings.hidden
+        self.encoder = Stack(self.group, settings)
+        self.context = _linear(2 * hidden + infoset.GLOBAL_COLUMNS, hidden)
+        self.head_code, self.head_context = _linear(hidden, hidden), _linear(hidden, hidden)
+        self.output_color = _linear(hidden, 2 * self.types + 1)
+        self.output_deck = _linear(hidden, 1)
+
+    def forward(self, features: Tensor) -> Tensor:
+        scaled = features * self.scales
+        split = self.colors * self.group
+        codes = self.encoder(scaled[:, :split].reshape(-1, self.group)).unflatten(0, (len(features), self.colors))
+        pooled = torch.cat([codes.amax(1), symmetric_mean(codes), scaled[:, split:]], 1)
+        context = self.activation(self.context(pooled))
+        heads = self.activation(self.head_code(codes) + self.head_context(context).unsqueeze(1))
+        return self._by_action(self.output_color(heads), self.output_deck(context))
+
+    def _by_action(self, colors: Tensor, deck: Tensor) -> Tensor:
+        """Outputs [N, C, play T + discard T + draw 1] and [N, 1] in the order of the action ids."""
+        play, discard, draw = colors.split([self.types, self.types, 1], 2)
+        return torch.cat([play.flatten(1), discard.flatten(1), draw.flatten(1), deck], 1)
+
+
+KINDS: dict[str, type[Mlp | ColorEquivariant]] = {"mlp": Mlp, "colour_equivariant": ColorEquivariant}
+
+
+def symmetric_mean(codes: Tensor) -> Tensor:
+    """The mean over axis 1 of f4 [N, C, H], the same bits in any order of the C.
+
+    Adding and taking away ``2 C max |x|`` rounds all values to one grid, so coarse that a sum of C is exact: 24 bits
+    less about ``log2(4 C)`` are left. Sorting would do too, at ten times the cost. Gradients are those of the mean.
+    """
+    n = codes.shape[1]
+    coarse = codes.detach().abs().amax(1, keepdim=True) * (2 * n)
+    return ((codes + coarse) - coarse).sum(1) / n
+
+
+def build(settings: NetworkSettings, game: LostCities, seed: int, number: int) -> Network:
+    """A network of the settings for the game, on the CPU; its parameters depend on (seed, number) alone.
+
+    ``seed`` is a run's, ``number`` tells the networks of a run apart, both from 0 to 2^64 - 1.
+    """
+    module = KINDS[settings.kind](settings, game)
+    initialize(module, seed, number)
+    return module
+
+
+def initialize(module: Network, seed: int, number: int) -> None:
+    """Overwrite every parameter of a module of ``build``, on any device, as ``build`` draws them.
+
+    Weights are normal with variance ``module.variance`` / inputs, those of the layers named ``output*`` with standard
+    deviation OUTPUT_STD / sqrt(inputs); biases are 0.
+    """
+    chance = np.random.Generator(np.random.Philox(key=np.array([seed, number], np.uint64)))
+    with torch.no_grad():
+        for name, parameter in module.named_parameters():
+            if name.endswith("bias"):
+                parameter.zero_()
+                continue
+            std = OUTPUT_STD if name.startswith("output") else module.variance**0.5
+            normal = chance.standard_normal(parameter.shape, np.float32)
+            parameter.copy_(torch.from_numpy(normal * np.float32(std / parameter.shape[1] ** 0.5)))

@@ -1,0 +1,1 @@
+"""A run on disk: its folder, its checkpoints, its rows of results, and how it hears signals."""

@@ -1,0 +1,215 @@
+"""The training loop: collect, fit the advantages, fit the strategy, evaluate once in a while, checkpoint.
+
+The loop can be stopped and killed at any time. Its place - iteration, phase, step - is part of every checkpoint, and
+all chance is keyed by it, so a run that goes on from a checkpoint is the same, byte for byte, as one never stopped.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lostcfr.arena.match import play_pairs
+from lostcfr.arena.stats import summary
+from lostcfr.config import Configuration
+from lostcfr.run.directory import RunDirectory
+from lostcfr.run.signals import Interruption
+from lostcfr.run.state import Store
+from lostcfr.solvers.deep_cfr import DeepCFR, Learner
+from lostcfr.traverse.lockstep import Stopped
+from lostcfr.traverse.statistics import describe
+
+COLLECT = "collect"
+EVALUATE = "evaluate"
+
+
+@dataclass
+class Place:
+    """Where a run is: the iteration under way (from 1), its phase, steps done of that, and the row so far."""
+
+    iteration: int = 1
+    phase: int = 0
+    step: int = 0
+    row: dict[str, Any] = field(default_factory=dict)
+    best: float | None = None  # mean points of the best evaluation
+    seconds: float = 0.0  # spent on the run so far
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a run is doing, for those who watch."""
+
+    iteration: int
+    iterations: int
+    phase: str
+    done: float  # share of the phase
+    share: float  # of the whole run, by iterations or minutes, whichever is nearer to its end
+    seconds: float
+    row: dict[str, Any] | None = None  # the row of an iteration that has just ended
+    evaluations: tuple[dict[str, Any], ...] = ()  # of an evaluation that has just ended
+
+
+class Training:
+    """A run under way. ``report`` is called often, a few times a second at least."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        directory: RunDirectory,
+        *,
+        threads: int | None = None,
+        device: str = "cpu",
+        report: Callable[[Progress], None] = lambda progress: None,
+    ) -> None:
+        self.configuration, self.directory, self.device, self.report = configuration, directory, device, report
+        self.solver = DeepCFR(configuration, directory.path, threads=threads, device=device)
+        self.store = Store(directory.checkpoints, self.solver)
+        self.place = Place()
+        self.phases = [COLLECT, *(learner.name for learner in self.solver.learners), EVALUATE]
+        self.began = time.monotonic()
+        self.interruption = Interruption()
+
+    def resume(self) -> None:
+        """Go on from the newest checkpoint, or from the start where there is none yet."""
+        checkpoint = self.directory.checkpoints.latest()
+        lengths = {}
+        if checkpoint is not None:
+            state = self.store.read(checkpoint)
+            self.place, lengths = Place(**state["place"]), state["lengths"]
+        self.directory.rewind(lengths)
+
+    def run(self) -> int:
+        """Train to the limits; returns 0, or 130 or 143 where a signal stopped it, with a checkpoint of that moment."""
+        self.began = time.monotonic() - self.place.seconds
+        with self.interruption:
+            try:
+                while not self.finished:
+                    self.iterate()
+            except Stopped:
+                self.checkpoint(compact=False)
+            return self.interruption.exit_code
+
+    @property
+    def seconds(self) -> float:
+        """Spent on this run, in all processes that worked on it."""
+        return time.monotonic() - self.began
+
+    @property
+    def finished(self) -> bool:
+        """Whether a limit is reached; looked at between iterations."""
+        limits = self.configuration.limits
+        late = limits.minutes is not None and self.seconds >= 60 * limits.minutes
+        return self.place.iteration > limits.iterations or (late and self.place.phase == self.place.step == 0)
+
+    def iterate(self) -> None:
+        """Go on to the end of the iteration under way."""
+        place, evaluations = self.place, []
+        place.row = place.row or {"iteration": place.iteration, "times": {}}
+        while place.phase < len(self.phases):
+            phase, began = self.phases[place.phase], time.monotonic()
+            try:
+                if phase == COLLECT:
+                    self.collect()
+                elif phase == EVALUATE:
+                    if self.solver.iteration < place.iteration:  # not so if an evaluation was broken off
+                        self.solver.finish_iteration()
+                    evaluations = self.evaluate()
+                else:
+                    self.fit(self.solver.learners[place.phase - 1])
+            finally:
+                times = place.row["times"]
+                times[phase] = times.get(phase, 0.0) + time.monotonic() - began
+            place.phase, place.step = place.phase + 1, 0
+        self.end_iteration(evaluations)
+
+    def collect(self) -> None:
+        rounds = 2 * self.configuration.traversal.per_player
+        played = self.solver.collect(lambda started: self.watch(started / rounds))
+        self.place.row |= describe(played)
+        self.place.row["times"] |= {
+            "nodes_per_second": played.nodes / played.seconds,
+            "mean_batch": played.mean_batch,
+            "occupancy": played.occupancy,
+        }
+
+    def fit(self, learner: Learner) -> None:
+        """Train one network, from the step where it was left."""
+        place, losses = self.place, self.place.row.setdefault("loss", {})
+        steps = learner.settings.steps
+        for loss in learner.train(place.iteration, place.step, lambda step: self.watch(step / steps)):
+            # A running mean, so that a run that stops between two steps goes on with the same number.
+            losses[learner.name] = losses.get(learner.name, 0.0) + loss / steps
+            place.step += 1
+
+    def evaluate(self) -> list[dict[str, Any]]:
+        """Mirrored pairs against each opponent, if this iteration is due; their rows."""
+        settings, place = self.configuration.evaluation, self.place
+        if not settings.every or place.iteration % settings.every:
+            return []
+        agent, rows = self.solver.agent(settings.view), []
+        for number, opponent in enumerate(settings.opponents):
+
+            def watch(rounds: int, number: int = number) -> bool:
+                return self.watch((number + rounds / (2 * settings.pairs)) / len(settings.opponents))
+
+            pairs = play_pairs(
+                self.solver.game,
+                agent,
+                opponent,
+                settings.pairs,
+                self.configuration.seed,
+                threads=self.solver.workers.threads,
+                device=self.device,
+                watch=watch,
+            )
+            rows.append({"iteration": place.iteration, **summary(settings.view, opponent, pairs)})
+        return rows
+
+    def end_iteration(self, evaluations: list[dict[str, Any]]) -> None:
+        """Write the rows of the iteration, and a checkpoint if one is due."""
+        place, due = self.place, self.place.iteration % self.configuration.checkpoint.every == 0
+        row = place.row
+        self.directory.metrics.append(row)
+        for each in evaluations:
+            self.directory.evaluations.append(each)
+        score = sum(each["mean"] for each in evaluations) / len(evaluations) if evaluations else None
+        is_best = score is not None and (place.best is None or score > place.best)
+        if is_best:
+            place.best = score
+        place.iteration, place.phase, place.step, place.row = place.iteration + 1, 0, 0, {}
+        if due or is_best or self.finished:
+            self.checkpoint()
+        if is_best:
+            self.store.mark_best()
+        self.tell(1.0, row=row, evaluations=tuple(evaluations))
+
+    def checkpoint(self, compact: bool = True) -> None:
+        """Write the run as it is now; nothing to do where that is what the newest checkpoint holds."""
+        place = self.place
+        name = f"{place.iteration - 1:08d}-{place.phase}-{place.step:06d}"
+        if name == self.store.newest:
+            return
+        place.seconds = self.seconds
+        state = {"place": vars(place), "lengths": self.directory.lengths()}
+        self.store.write(name, state, self.configuration.checkpoint.keep, compact=compact)
+
+    def watch(self, done: float) -> bool:
+        """Report the share of the phase that is done; whether to stop now."""
+        self.tell(done)
+        return self.interruption.signal is not None
+
+    def tell(
+        self, done: float, row: dict[str, Any] | None = None, evaluations: tuple[dict[str, Any], ...] = ()
+    ) -> None:
+        """Report where the run is."""
+        limits, place = self.configuration.limits, self.place
+        phase = self.phases[min(place.phase, len(self.phases) - 1)]
+        begun = place.iteration - 1 + (place.phase + min(done, 1.0)) / len(self.phases) * (row is None)
+        share = begun / limits.iterations
+        if limits.minutes is not None:
+            share = max(share, self.seconds / (60 * limits.minutes))
+        self.report(
+            Progress(place.iteration, limits.iterations, phase, done, min(share, 1.0), self.seconds, row, evaluations)
+        )

@@ -1,0 +1,1 @@
+"""Solvers: what is learned from a traversal, and how."""
