@@ -13,8 +13,7 @@ from lostcfr.names import BOT_NAMES, bot_name
 from lostcfr.traverse.samples import Player
 
 if TYPE_CHECKING:
-    import torch
-
+    from lostcfr.nets import Network
     from lostcfr.rules import Rules
 
 CODES = (
@@ -40,7 +39,7 @@ class Agent:
 
     name: str
     player: Player  # its networks are numbers of ``modules``, or -1 - code of a rule-based player
-    modules: Sequence[torch.nn.Module] = ()
+    modules: Sequence[Network] = ()
     outputs: Sequence[int] = ()  # what those of each module mean, by codes of kernels.trajectory
     rules: Rules | None = None  # the rules it was trained for; None where any will do
 

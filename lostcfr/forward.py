@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import torch
 
 from lostcfr.errors import ResourceError
+from lostcfr.nets import Network, Scratch
 
 SMALLEST_TILE = 8
 
@@ -17,19 +19,22 @@ SMALLEST_TILE = 8
 class Forward:
     """Answers requests with several networks; may be called from several threads at once.
 
-    A network sees at most ``tile`` rows at a time, and a last tile that is not full is filled up with zeros, because
-    some matrix products round differently for other numbers of rows. Where the first network proves to give the same
-    bits for short tiles on this machine, the last one is only filled up to a multiple of eight rows.
+    A network sees at most ``tile`` rows at a time, and a last tile that is not full is filled up, because some matrix
+    products round differently for other numbers of rows. Where the first network proves to give the same bits for
+    short tiles on this machine, the last one is only filled up to a multiple of eight rows.
     """
 
-    def __init__(self, modules: Sequence[torch.nn.Module], columns: int, tile: int, device: str = "cpu") -> None:
-        self.modules, self.columns, self.tile = list(modules), columns, tile
-        self.device = torch.device(device)
+    def __init__(self, modules: Sequence[Network], tile: int, device: str = "cpu") -> None:
+        self.modules, self.tile, self.device = list(modules), tile, torch.device(device)
+        self._own = threading.local()
         self._step = SMALLEST_TILE if self.modules and self._short_tiles_agree() else tile
 
     @torch.inference_mode()
     def __call__(self, features: npt.NDArray[np.uint8], network: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
-        """Outputs f4 [N, A] for ``features`` (u1 [N, F]) of the networks ``network`` (i4 [N], at least one row)."""
+        """Outputs f4 [N, A] for ``features`` (u1 [N, F]) of the networks ``network`` (i4 [N], at least one row).
+
+        They are good until the thread calls again.
+        """
         if len(self.modules) == 1:
             return self._rows(self.modules[0], features)
         answers: npt.NDArray[np.float32] | None = None
@@ -42,33 +47,36 @@ class Forward:
         assert answers is not None
         return answers
 
-    def _rows(self, module: torch.nn.Module, features: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+    def _rows(self, module: Network, features: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """The outputs of one network."""
-        tiles = [self._tile(module, features[k : k + self.tile]) for k in range(0, len(features), self.tile)]
-        return tiles[0] if len(tiles) == 1 else np.concatenate(tiles)
+        if len(features) <= self.tile:
+            return self._tile(module, features)
+        return np.concatenate(
+            [self._tile(module, features[k : k + self.tile]).copy() for k in range(0, len(features), self.tile)]
+        )
 
-    def _tile(self, module: torch.nn.Module, features: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+    def _tile(self, module: Network, features: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """The outputs for at most one tile of rows."""
-        rows = len(features)
-        padded = min(self.tile, -(-rows // self._step) * self._step)
-        if padded != rows:
-            full = np.zeros((padded, self.columns), np.uint8)
-            full[:rows] = features
-            features = full
-        outputs: npt.NDArray[np.float32] = module(torch.from_numpy(features).to(self.device)).cpu().numpy()
-        return outputs[:rows]
+        filled = min(self.tile, -(-len(features) // self._step) * self._step)
+        outputs: npt.NDArray[np.float32] = self._answer(module, features, filled).numpy()
+        return outputs[: len(features)]
+
+    def _answer(self, module: Network, features: npt.NDArray[np.uint8], rows: int) -> torch.Tensor:
+        """``module.answer`` on the device, in the memory of this thread; what comes back is on the CPU."""
+        if not hasattr(self._own, "scratch"):
+            self._own.scratch = Scratch(self.device)
+        return module.answer(torch.from_numpy(features).to(self.device), rows, self._own.scratch).cpu()
 
     @torch.inference_mode()
     def _short_tiles_agree(self) -> bool:
         """Whether rows get the same bits in tiles of any multiple of eight rows; tried on rows of all values."""
-        rows = np.arange(self.tile * self.columns, dtype=np.uint64).reshape(self.tile, self.columns)
-        features = ((rows * np.uint64(2654435761)) >> np.uint64(13)).astype(np.uint8)
         module = self.modules[0]
-        whole = module(torch.from_numpy(features).to(self.device))
+        columns = len(module.scales)
+        numbers = np.arange(self.tile * columns, dtype=np.uint64).reshape(self.tile, columns)
+        features = ((numbers * np.uint64(2654435761)) >> np.uint64(13)).astype(np.uint8)
+        whole = self._answer(module, features, self.tile).clone()
         sizes = [size for size in (8, 16, 24, 40, 64, 136) if size < self.tile]
-        return all(
-            torch.equal(module(torch.from_numpy(features[:size]).to(self.device)), whole[:size]) for size in sizes
-        )
+        return all(torch.equal(self._answer(module, features[:size], size), whole[:size]) for size in sizes)
 
 
 def chosen_device(wanted: str) -> str:

@@ -89,7 +89,7 @@ def answering(game: LostCities, agent: Agent, opponent: Agent, device: str) -> I
     from lostcfr import forward
 
     with forward.torch_threads(1):
-        yield forward.Forward(modules, game.num_features, TILE, device)
+        yield forward.Forward(modules, TILE, device)
 
 
 def in_pairs(results: npt.NDArray[np.int64]) -> Pairs:

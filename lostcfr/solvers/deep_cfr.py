@@ -193,7 +193,7 @@ class DeepCFR:
         )
         order = np.arange(2 * traversal.per_player)
         with torch_threads(1):
-            forward = Forward(modules, self.game.num_features, traversal.tile, self.device)
+            forward = Forward(modules, traversal.tile, self.device)
             roots = None if self.tree is None else max(1, int(traversal.width / self.tree.leaves))
             played = self.scheduler.play(task, order, forward, roots=roots, watch=watch)
         self._remember(played.samples, iteration)

@@ -17,7 +17,7 @@ from lostcfr.errors import ResourceError
 from lostcfr.game import LostCities
 from lostcfr.kernels import tick, trajectory as codes, values
 from lostcfr.threads import Workers
-from lostcfr.traverse.samples import Baseline, Forward, Played, collected
+from lostcfr.traverse.samples import Baseline, Collector, Forward, Played
 from lostcfr.traverse.storage import Group, queue_of
 
 LARGEST_CHUNK = 64  # trajectories that a group takes at a time, few enough to end together
@@ -69,6 +69,7 @@ class Lockstep:
     ) -> None:
         self.game, self.width, self.most_bytes = game, width, most_bytes
         self.workers = Workers(threads)
+        self.collector = Collector(game)
         self.groups = [Group(game, width, history) for _ in range(self.workers.threads)]
 
     def play(
@@ -86,6 +87,7 @@ class Lockstep:
 
         ``roots``: trajectories that each group may start a tick, where they branch; None is no limit.
         ``watch`` is told now and then how many have started, and says whether to stop: then ``Stopped`` is raised.
+        The samples are views that are good until the next call.
         """
         began = time.perf_counter()
         results = np.zeros((len(order), codes.RESULTS), np.int64)
@@ -95,11 +97,12 @@ class Lockstep:
             group.resize(self.width) if group.lanes != self.width else group.paths.trajectory.fill(codes.IDLE)
         runs = [Run(self, group, task, source, forward, baseline, record, roots, results) for group in self.groups]
         self._run(runs, source)
-        for group in self.groups:
-            values.sweep_back(group.rows)
+        mapped = self.workers.pool.map if len(self.groups) > 1 else map
+        for _ in mapped(values.sweep_back, (group.rows for group in self.groups)):
+            pass
         return Played(
             results=results,
-            samples=collected(self.game, [group.rows for group in self.groups]),
+            samples=self.collector.collect([group.rows for group in self.groups], mapped),
             nodes=sum(run.nodes for run in runs),
             ticks=sum(run.ticks for run in runs),
             lane_ticks=sum(run.lane_ticks for run in runs),

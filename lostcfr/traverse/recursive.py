@@ -15,7 +15,7 @@ from lostcfr.kernels import tick, trajectory as codes, values
 from lostcfr.kernels.state import PLY
 from lostcfr.kernels.trajectory import ALL_SLOTS, IDLE, NO_ROW, below_branch
 from lostcfr.traverse.lockstep import NO_BASELINE, Stopped
-from lostcfr.traverse.samples import Baseline, Forward, Played, collected
+from lostcfr.traverse.samples import Baseline, Collector, Forward, Played
 from lostcfr.traverse.storage import Group, queue_of
 
 
@@ -46,7 +46,7 @@ class Recursive:
             recursion.trajectory(trajectory)
         return Played(
             results=results,
-            samples=collected(self.game, [recursion.rows.rows]),
+            samples=Collector(self.game).collect([recursion.rows.rows]),
             nodes=recursion.nodes,
             ticks=recursion.nodes,
             lane_ticks=recursion.nodes,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lostcfr.game import LostCities
-from lostcfr.kernels import trajectory as codes
+from lostcfr.kernels import samples as kernels, trajectory as codes
 
 # features u1 [N, F], network i4 [N] -> outputs f4 [N, A]; called from several threads.
 Forward = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.int32]], npt.NDArray[np.float32]]
@@ -80,24 +80,48 @@ def seating(subject: Player, opponent: Player, outputs: Sequence[int]) -> codes.
     return codes.Seating(cumulative, network, np.array(outputs or [codes.REGRETS], np.uint8))
 
 
-def collected(game: LostCities, recorded: Sequence[codes.Rows]) -> Samples:
-    """The rows of all groups as samples, in their one order."""
-    facts = np.concatenate([rows.facts[: rows.used[0]] for rows in recorded])
-    order = np.lexsort((facts[:, codes.BRANCH], facts[:, codes.PLY], facts[:, codes.TRAJECTORY]))
-    facts = facts[order]
+class Collector:
+    """Puts the rows of all groups in their one order; keeps the memory for it from one traversal to the next."""
 
-    def in_order(column: str) -> npt.NDArray[Any]:
-        joined = np.concatenate([getattr(rows, column)[: rows.used[0]] for rows in recorded])
-        taken: npt.NDArray[Any] = np.take(joined, order, axis=0)
-        return taken
+    def __init__(self, game: LostCities) -> None:
+        self.game = game
+        self._table = kernels.Table(*([np.empty((0, 0))] * 4))
 
-    return Samples(
-        features=in_order("features"),
-        actions=in_order("actions"),
-        values=in_order("values"),
-        sigma=in_order("sigma"),
-        trajectory=facts[:, codes.TRAJECTORY].copy(),
-        ply=facts[:, codes.PLY].copy(),
-        learns_strategy=facts[:, codes.KIND] == codes.STRATEGY,
-        fallback=facts[:, codes.FALLBACK] != 0,
-    )
+    def collect(self, recorded: Sequence[codes.Rows], run: Callable[..., Any] = map) -> Samples:
+        """The rows as samples: views that are good until this is called again. ``run`` maps over the groups."""
+        facts = np.concatenate([rows.facts[: rows.used[0]] for rows in recorded])
+        order = sorted_by_path(facts)
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        table = self._room(len(order), recorded[0])
+        ends = np.cumsum([int(rows.used[0]) for rows in recorded])
+        parts = np.split(places, ends[:-1])
+        for _ in run(lambda rows, part: kernels.place_rows(rows, part, table), recorded, parts):
+            pass
+        facts, rows = facts[order], len(order)
+        return Samples(
+            features=table.features[:rows],
+            actions=table.actions[:rows],
+            values=table.values[:rows],
+            sigma=table.sigma[:rows],
+            trajectory=facts[:, codes.TRAJECTORY].copy(),
+            ply=facts[:, codes.PLY].copy(),
+            learns_strategy=facts[:, codes.KIND] == codes.STRATEGY,
+            fallback=facts[:, codes.FALLBACK] != 0,
+        )
+
+    def _room(self, rows: int, like: codes.Rows) -> kernels.Table:
+        """A table of at least so many rows."""
+        if len(self._table.features) < rows or not self._table.features.size:
+            columns = (getattr(like, name) for name in kernels.Table._fields)
+            self._table = kernels.Table._make(np.empty((rows, each.shape[1]), each.dtype) for each in columns)
+        return self._table
+
+
+def sorted_by_path(facts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """The order of rows by trajectory, decision and branch, of which no two rows have all alike."""
+    trajectory, ply, branch = (facts[:, column] for column in (codes.TRAJECTORY, codes.PLY, codes.BRANCH))
+    if branch.any():
+        return np.lexsort((branch, ply, trajectory))
+    most_plies = ply.max(initial=0) + 1
+    return np.argsort(trajectory * most_plies + ply)
