@@ -62,6 +62,13 @@ def _linear(inputs: int, outputs: int) -> nn.Linear:
     return layer
 
 
+def _into(scratch: Scratch, name: str, layer: nn.Module, inputs: Tensor) -> Tensor:
+    """A linear layer's outputs, in memory of that name."""
+    assert isinstance(layer, nn.Linear)
+    out = scratch.take(name, len(inputs), layer.out_features)
+    return torch.addmm(layer.bias, inputs, layer.weight.t(), out=out)
+
+
 class Stack(nn.Module):
     """Hidden layers of one width, one after the other."""
 
@@ -131,10 +138,8 @@ class Mlp(Network):
     def layers(self, scaled: Tensor, scratch: Scratch) -> Tensor:
         inputs = scaled
         for number, layer in enumerate(self.hidden.linear):
-            out = scratch.take(f"hidden {number % 2}", len(scaled), layer.out_features)
-            inputs = self.activation(torch.addmm(layer.bias, inputs, layer.weight.t(), out=out))
-        out = scratch.take("outputs", len(scaled), self.output.out_features)
-        return torch.addmm(self.output.bias, inputs, self.output.weight.t(), out=out)
+            inputs = self.activation(_into(scratch, f"hidden {number % 2}", layer, inputs))
+        return _into(scratch, "outputs", self.output, inputs)
 
 
 class ColorEquivariant(Network):
