@@ -21,7 +21,8 @@ class Forward:
 
     A network sees at most ``tile`` rows at a time, and a last tile that is not full is filled up, because some matrix
     products round differently for other numbers of rows. Where the first network proves to give the same bits for
-    short tiles on this machine, the last one is only filled up to a multiple of eight rows.
+    short tiles on this machine, the last one is only filled up to a multiple of eight rows. A matrix
+    product is never shared among cores: that may round differently, too, and other groups have the cores.
     """
 
     def __init__(self, modules: Sequence[Network], tile: int, device: str = "cpu") -> None:
@@ -35,6 +36,7 @@ class Forward:
 
         They are good until the thread calls again.
         """
+        torch.set_num_threads(1)  # a setting of each thread; in a new one it would be all cores
         if len(self.modules) == 1:
             return self._rows(self.modules[0], features)
         answers: npt.NDArray[np.float32] | None = None

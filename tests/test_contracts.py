@@ -39,17 +39,21 @@ PLAIN = {"infoset.color_columns", "infoset.global_columns", "state.alloc"}
 INSTRUCTIONS = {"count", "lowest", "highest", "store8"}
 COMPILERS = re.compile(r"\b(njit|vectorize|guvectorize|jitclass|cfunc|stencil|jit_module)\b|\bjit\(")
 
-# Uses every entry kernel in several ways: threads or none, two games, decks, bots in one seat or both, and
-# memories plain or mapped, given rows that are read-only or not contiguous.
+# Uses every entry kernel in several ways: threads or none, two games, decks, bots in one seat or both, traversals of
+# each kind with or without rows and baseline, and memories plain or mapped, given rows and answers that are read-only
+# or not contiguous.
 SMOKE = """
 import json
 import numpy as np
 from lostcfr import LostCities, Rules
 from lostcfr.agents import BOTS
 from lostcfr.arena.match import play_pairs
-from lostcfr.kernels import lanes as kernels, reservoir
+from lostcfr.kernels import lanes as kernels, reservoir, tick, trajectory as codes, values
 from lostcfr.memory import Reservoir
 from lostcfr.threads import Workers
+from lostcfr.traverse.lockstep import Lockstep
+from lostcfr.traverse.recursive import Recursive
+from lostcfr.traverse.samples import Player, seating
 
 for threads, rules in (1, Rules()), (2, Rules(n_colors=3, hand_size=4, stall_limit=None)):
     game = LostCities(rules)
@@ -68,6 +72,27 @@ for threads, rules in (1, Rules()), (2, Rules(n_colors=3, hand_size=4, stall_lim
         batch.scores()
     play_pairs(game, "cautious", "random", 2, 7, threads=threads)
     play_pairs(game, "noisy", "selective", 2, 7, threads=threads, max_decisions=20)
+def nothing(features, _):
+    return np.broadcast_to(np.float32(0), (len(features), game.num_actions))
+
+def strided(features, _):
+    return np.ones((len(features), 2 * game.num_actions))[:, ::2]
+
+anyone, bot = Player(np.zeros((1, 2), np.int32), np.ones(1)), Player(np.full((1, 2), -1, np.int32), np.ones(1))
+small = {"n_ranks": 3, "n_wagers": 0, "stall_limit": 1}
+modes = (0.0, False, False), (0.3, False, False), (0.3, True, False), (0.0, False, True)
+for threads, rules in (1, Rules(n_colors=1, hand_size=1, **small)), (2, Rules(n_colors=2, hand_size=2, **small)):
+    game = LostCities(rules)
+    order, played = np.arange(8), (Lockstep(game, 2, threads, history=True), Recursive(game, history=True))
+    order.flags.writeable = False
+    for scheduler in played:
+        for outputs, opponent in (codes.REGRETS, anyone), (codes.REGRETS_OR_UNIFORM, bot), (codes.LOGITS, anyone):
+            for exploration, once, branching in modes:
+                table = seating(anyone, opponent, [outputs])
+                plain = (np.uint64(7), 1, 0, int(once), rules.decision_cap)
+                task = codes.Task(*plain, exploration, once, branching, not once, table)
+                scheduler.play(task, order, nothing, roots=1)
+                scheduler.play(task, order[::-1], strided, baseline=nothing, record=not once)
 for threads, directory in (1, None), (2, "."):
     memory = Reservoir(8, features=5, slots=3, seed=2**64 - 1, number=0, directory=directory, workers=Workers(threads))
     rows = np.zeros((9, 5), np.uint8), np.zeros((9, 3), np.uint8), np.zeros((9, 3), np.float32)
@@ -77,7 +102,7 @@ for threads, directory in (1, None), (2, "."):
     for table in np.ones(3, np.float32), np.ones(6, np.float32)[::2]:
         memory.mean_weight(table)
         memory.sample(1, 0, table, memory.new_batch(600))
-found = [(module, name, each) for module in (kernels, reservoir) for name, each in vars(module).items()]
+found = [(module, name, each) for module in (kernels, reservoir, tick, values) for name, each in vars(module).items()]
 own = [part for part in found if getattr(part[2], "__module__", None) == part[0].__name__ and hasattr(part[2], "stats")]
 print(json.dumps({f"{module.__name__}.{name}": len(each.signatures) for module, name, each in own}))
 """
@@ -219,8 +244,9 @@ def test_importing_the_package_loads_no_compiler():
 
 def test_every_entry_kernel_has_one_compiled_version():
     versions = json.loads(run(SMOKE))
-    entries = [name for name, node in COMPILED.items() if name.startswith(("lanes.", "reservoir.")) and is_entry(node)]
-    assert len(entries) > 12
+    modules = ("lanes.", "reservoir.", "tick.", "values.")
+    entries = [name for name, node in COMPILED.items() if name.startswith(modules) and is_entry(node)]
+    assert len(entries) > 20
     assert [name for name in entries if versions[f"lostcfr.kernels.{name}"] != 1] == []
 
 

@@ -116,6 +116,7 @@ def bare_forward(module: torch.nn.Module, columns: int, threads: int, passes: in
     features[:, ::3] = 1.0
 
     def work() -> None:
+        torch.set_num_threads(1)  # a setting of each thread
         with torch.inference_mode():
             for _ in range(passes):
                 module(features)

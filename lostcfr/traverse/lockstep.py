@@ -2,12 +2,13 @@
 
 A tick gathers the decisions of all lanes, asks the networks once, and moves every lane on; finished lanes take the
 next trajectory at once. What a trajectory does depends on its own number alone, so samples and results are the same
-for any width, tile and number of threads; ``recursive`` says what they must be.
+for any width and number of threads; ``recursive`` says what they must be.
 """
 
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,10 @@ from lostcfr.game import LostCities
 from lostcfr.kernels import tick, trajectory as codes, values
 from lostcfr.threads import Workers
 from lostcfr.traverse.samples import Baseline, Collector, Forward, Played
-from lostcfr.traverse.storage import Group, queue_of
+from lostcfr.traverse.storage import NO_BASELINE, Group, answers_to, queue_of
 
 LARGEST_CHUNK = 64  # trajectories that a group takes at a time, few enough to end together
 WATCH_SECONDS = 0.2  # how often the main thread looks at progress and signals
-NO_BASELINE = np.zeros((0, 0), np.float32)
 
 
 class Stopped(Exception):
@@ -130,14 +130,11 @@ class Lockstep:
         source.look()
 
 
-def _wait(future: Any, seconds: float) -> bool:
+def _wait(future: Future[None], seconds: float) -> bool:
     """Whether the work is done within that time; raises what it raised."""
-    try:
-        future.result(timeout=seconds)
-    except TimeoutError:
-        if future.done():
-            raise
+    if not wait([future], seconds).done:
         return False
+    future.result()
     return True
 
 
@@ -208,10 +205,7 @@ class Run:
         self.nodes += n
         self.ticks += 1
         self.lane_ticks += self.group.lanes
-        outputs = self.forward(requests.features[:n], requests.network[:n])
-        if self.baseline is None:
-            return codes.Answers(outputs, NO_BASELINE)
-        return codes.Answers(outputs, self.baseline(requests.features[:n], requests.history[:n]))
+        return answers_to(requests, n, self.forward, self.baseline)
 
     def move(self, answers: codes.Answers) -> None:
         """Choose, record, apply."""

@@ -14,9 +14,9 @@ from lostcfr.game import LostCities
 from lostcfr.kernels import tick, trajectory as codes, values
 from lostcfr.kernels.state import PLY
 from lostcfr.kernels.trajectory import ALL_SLOTS, IDLE, NO_ROW, below_branch
-from lostcfr.traverse.lockstep import NO_BASELINE, Stopped
+from lostcfr.traverse.lockstep import Stopped
 from lostcfr.traverse.samples import Baseline, Collector, Forward, Played
-from lostcfr.traverse.storage import Group, queue_of
+from lostcfr.traverse.storage import Group, answers_to, queue_of
 
 
 class Recursive:
@@ -127,10 +127,7 @@ class Recursion:
 
     def ask(self, lane: Group) -> codes.Answers:
         self.nodes += 1
-        outputs = self.forward(lane.requests.features[:1], lane.requests.network[:1])
-        if self.baseline is None:
-            return codes.Answers(outputs, NO_BASELINE)
-        return codes.Answers(outputs, self.baseline(lane.requests.features[:1], lane.requests.history[:1]))
+        return answers_to(lane.requests, 1, self.forward, self.baseline)
 
     def lane(self, depth: int) -> Group:
         """The lane of a depth."""

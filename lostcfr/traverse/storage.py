@@ -7,6 +7,9 @@ import numpy.typing as npt
 
 from lostcfr.game import LostCities
 from lostcfr.kernels import rules as game_rules, state, trajectory as codes
+from lostcfr.traverse.samples import Baseline, Forward
+
+NO_BASELINE = np.zeros((0, 0), np.float32)
 
 Arrays = TypeVar("Arrays", bound=tuple[Any, ...])
 
@@ -69,7 +72,20 @@ def row_bytes(game: LostCities) -> int:
 
 def queue_of(order: npt.NDArray[np.int64]) -> codes.Queue:
     """A queue of trajectories of which none may start yet."""
-    return codes.Queue(order=order, state=np.zeros(codes.QUEUE_STATE, np.int64))
+    return codes.Queue(order=plain(order, np.int64), state=np.zeros(codes.QUEUE_STATE, np.int64))
+
+
+def answers_to(requests: codes.Requests, n: int, forward: Forward, baseline: Baseline | None) -> codes.Answers:
+    """What networks and baseline say to the first ``n`` requests."""
+    features = requests.features[:n]
+    outputs = forward(features, requests.network[:n])
+    returns = NO_BASELINE if baseline is None else baseline(features, requests.history[:n])
+    return codes.Answers(plain(outputs, np.float32), plain(returns, np.float32))
+
+
+def plain(array: npt.NDArray[Any], dtype: type[np.generic]) -> npt.NDArray[Any]:
+    """The array as kernels are compiled for; one that is read-only or not contiguous would need another version."""
+    return np.require(array, dtype, ["C", "A", "W"])
 
 
 def grown(arrays: Arrays, old: int, new: int) -> Arrays:
