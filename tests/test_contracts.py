@@ -48,7 +48,7 @@ import numpy as np
 from lostcfr import LostCities, Rules
 from lostcfr.agents import BOTS
 from lostcfr.arena.match import play_pairs
-from lostcfr.kernels import lanes as kernels, reservoir, tick, trajectory as codes, values
+from lostcfr.kernels import lanes as kernels, reservoir, samples, tick, trajectory as codes, values
 from lostcfr.memory import Reservoir
 from lostcfr.threads import Workers
 from lostcfr.traverse.lockstep import Lockstep
@@ -102,7 +102,8 @@ for threads, directory in (1, None), (2, "."):
     for table in np.ones(3, np.float32), np.ones(6, np.float32)[::2]:
         memory.mean_weight(table)
         memory.sample(1, 0, table, memory.new_batch(600))
-found = [(module, name, each) for module in (kernels, reservoir, tick, values) for name, each in vars(module).items()]
+modules = (kernels, reservoir, samples, tick, values)
+found = [(module, name, each) for module in modules for name, each in vars(module).items()]
 own = [part for part in found if getattr(part[2], "__module__", None) == part[0].__name__ and hasattr(part[2], "stats")]
 print(json.dumps({f"{module.__name__}.{name}": len(each.signatures) for module, name, each in own}))
 """
@@ -244,7 +245,7 @@ def test_importing_the_package_loads_no_compiler():
 
 def test_every_entry_kernel_has_one_compiled_version():
     versions = json.loads(run(SMOKE))
-    modules = ("lanes.", "reservoir.", "tick.", "values.")
+    modules = ("lanes.", "reservoir.", "samples.", "tick.", "values.")
     entries = [name for name, node in COMPILED.items() if name.startswith(modules) and is_entry(node)]
     assert len(entries) > 20
     assert [name for name in entries if versions[f"lostcfr.kernels.{name}"] != 1] == []

@@ -102,7 +102,7 @@ class Lockstep:
             pass
         return Played(
             results=results,
-            samples=self.collector.collect([group.rows for group in self.groups], mapped),
+            samples=self.collector.collect(task, len(order), [group.rows for group in self.groups], mapped),
             nodes=sum(run.nodes for run in runs),
             ticks=sum(run.ticks for run in runs),
             lane_ticks=sum(run.lane_ticks for run in runs),

@@ -46,7 +46,7 @@ class Recursive:
             recursion.trajectory(trajectory)
         return Played(
             results=results,
-            samples=Collector(self.game).collect([recursion.rows.rows]),
+            samples=Collector(self.game).collect(task, len(order), [recursion.rows.rows]),
             nodes=recursion.nodes,
             ticks=recursion.nodes,
             lane_ticks=recursion.nodes,

@@ -17,6 +17,9 @@ Forward = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.int32]], npt.NDArray[n
 Baseline = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.uint8]], npt.NDArray[np.float32]]
 
 
+Places = npt.NDArray[np.int64]
+
+
 class Samples(NamedTuple):
     """Decisions to learn from, sorted by trajectory, decision and branch, so that width and threads leave no trace."""
 
@@ -85,43 +88,41 @@ class Collector:
 
     def __init__(self, game: LostCities) -> None:
         self.game = game
-        self._table = kernels.Table(*([np.empty((0, 0))] * 4))
+        self._table: kernels.Table | None = None
 
-    def collect(self, recorded: Sequence[codes.Rows], run: Callable[..., Any] = map) -> Samples:
+    def collect(self, task: codes.Task, trajectories: int, groups: Sequence[codes.Rows], run: Any = map) -> Samples:
         """The rows as samples: views that are good until this is called again. ``run`` maps over the groups."""
-        facts = np.concatenate([rows.facts[: rows.used[0]] for rows in recorded])
-        order = sorted_by_path(facts)
+        places = self._sorted(groups) if task.branching else self._in_turn(task, trajectories, groups)
+        rows = sum(map(len, places))
+        table = self._room(rows, groups[0])
+        for _ in run(kernels.place_rows, groups, places, [table] * len(groups)):
+            pass
+        return Samples._make(column[:rows] for column in table)
+
+    def _in_turn(self, task: codes.Task, trajectories: int, groups: Sequence[codes.Rows]) -> list[Places]:
+        """Places of rows that every trajectory made one after the other."""
+        counts = np.zeros(trajectories, np.int64)
+        for rows in groups:
+            kernels.count_rows(rows, task.first, counts)
+        following = np.cumsum(counts) - counts
+        places = [np.empty(rows.used[0], np.int64) for rows in groups]
+        for rows, each in zip(groups, places, strict=True):
+            kernels.find_places(rows, task.first, following, each)
+        return places
+
+    def _sorted(self, groups: Sequence[codes.Rows]) -> list[Places]:
+        """Places of rows by trajectory, decision and branch, of which no two rows have all alike."""
+        facts = np.concatenate([rows.facts[: rows.used[0]] for rows in groups])
+        order = np.lexsort((facts[:, codes.BRANCH], facts[:, codes.PLY], facts[:, codes.TRAJECTORY]))
         places = np.empty(len(order), np.int64)
         places[order] = np.arange(len(order))
-        table = self._room(len(order), recorded[0])
-        ends = np.cumsum([int(rows.used[0]) for rows in recorded])
-        parts = np.split(places, ends[:-1])
-        for _ in run(lambda rows, part: kernels.place_rows(rows, part, table), recorded, parts):
-            pass
-        facts, rows = facts[order], len(order)
-        return Samples(
-            features=table.features[:rows],
-            actions=table.actions[:rows],
-            values=table.values[:rows],
-            sigma=table.sigma[:rows],
-            trajectory=facts[:, codes.TRAJECTORY].copy(),
-            ply=facts[:, codes.PLY].copy(),
-            learns_strategy=facts[:, codes.KIND] == codes.STRATEGY,
-            fallback=facts[:, codes.FALLBACK] != 0,
-        )
+        return np.split(places, np.cumsum([int(rows.used[0]) for rows in groups])[:-1])
 
     def _room(self, rows: int, like: codes.Rows) -> kernels.Table:
         """A table of at least so many rows."""
-        if len(self._table.features) < rows or not self._table.features.size:
-            columns = (getattr(like, name) for name in kernels.Table._fields)
-            self._table = kernels.Table._make(np.empty((rows, each.shape[1]), each.dtype) for each in columns)
+        if self._table is None or len(self._table.ply) < rows:
+            wide = [np.empty((rows, each.shape[1]), each.dtype) for each in like[:4]]
+            self._table = kernels.Table(
+                *wide, *(np.empty(rows, np.int64) for _ in range(2)), *(np.empty(rows, np.bool_) for _ in range(2))
+            )
         return self._table
-
-
-def sorted_by_path(facts: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """The order of rows by trajectory, decision and branch, of which no two rows have all alike."""
-    trajectory, ply, branch = (facts[:, column] for column in (codes.TRAJECTORY, codes.PLY, codes.BRANCH))
-    if branch.any():
-        return np.lexsort((branch, ply, trajectory))
-    most_plies = ply.max(initial=0) + 1
-    return np.argsort(trajectory * most_plies + ply)
