@@ -27,11 +27,11 @@ from lostcfr.traverse.lockstep import Lockstep
 from lostcfr.traverse.samples import Played, Player, seating
 
 NETWORK = NetworkConfig(hidden=512, layers=3)
-WIDTH = 512  # lanes of a thread
-TILE = 512
+WIDTH = 384  # lanes of a thread
+TILE = 384
 ROWS = 1024  # of a bare forward
 PASSES = 64  # of a bare forward and thread, a second or so before and after each piece
-TRAJECTORIES = 12288  # of a piece, many a lane
+TRAJECTORIES = 18432  # of a piece, so many a lane that the last ones, with lanes idle beside them, count little
 REPEATS = 3
 SEED = 7
 
@@ -101,7 +101,7 @@ class Traversal:
             exploration=0.0,
             explores_once=False,
             branching=False,
-            keeps_strategy=True,
+            keeps_strategy=False,  # as for the mixture alone; it halves the memory that so many rounds take
             seating=seating(both, both, [codes.REGRETS]),
         )
 

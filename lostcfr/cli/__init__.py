@@ -10,7 +10,7 @@ from lostcfr.errors import EXIT_BUG, EXIT_RESOURCES, LostCFRError, nearest
 
 EXIT_INTERRUPTED = 130
 COMMANDS = {
-    "bench": "Measure how fast this machine runs the kernels.",
+    "bench": "Measure how fast this machine plays, traverses and trains.",
     "config": "Check configuration files and show what they mean.",
     "doctor": "Show versions, cores, the kernel cache and what is missing.",
     "evaluate": "Play mirrored pairs against other agents and report points.",
@@ -46,7 +46,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="lostcfr")
 def group() -> None:
-    """Play, measure and replay Lost Cities between agents."""
+    """Train players of Lost Cities, and play, measure and replay matches between them."""
 
 
 def main() -> None:
