@@ -349,20 +349,6 @@ def test_a_failing_forward_reaches_the_caller(threads, error):
     assert_same(play(scheduler, case), recursive("snapshots"))
 
 
-class Late(Future):
-    """Work that ends just after the time to wait for it is over."""
-
-    def result(self, timeout=None):
-        if timeout is None:
-            return super().result()
-        self.set_result(None)
-        raise TimeoutError
-
-
-def test_work_that_ends_as_the_wait_is_over_has_not_failed():
-    assert not lockstep._wait(Late(), 0)
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_branching_beyond_the_memory_is_refused(threads):
     case, game = CASES["external"], game_of(SOLVED_TWO_COLOURS)

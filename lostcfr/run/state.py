@@ -14,6 +14,7 @@ from lostcfr.run.checkpoint import Checkpoint, Checkpoints
 from lostcfr.solvers.deep_cfr import DeepCFR, Learner
 
 MOST_PARTS = 64  # of a memory
+MOST_COPIES = 2  # stored rows of a memory for each that it holds
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -30,8 +31,9 @@ class Store:
         """Write a checkpoint; without ``compact`` only what changed, which is quick."""
         old: list[str] = []
         new: dict[str, Arrays] = {}
+        anew = self._longest() if compact else None
         for learner in self.solver.learners:
-            kept, added = self._memory_parts(learner, name, compact)
+            kept, added = self._memory_parts(learner, name, learner is anew)
             old, new = old + kept, new | added
         for iteration, weights in self.solver.snapshots.items():
             snapshot = f"snapshot-{iteration:08d}"
@@ -44,12 +46,21 @@ class Store:
         self._stored = {part for part in [*old, *new] if part.startswith("snapshot-")}
         self.newest = name
 
-    def _memory_parts(self, learner: Learner, name: str, compact: bool) -> tuple[list[str], dict[str, Arrays]]:
-        """Parts of a memory that stay, and the new one, if there is anything new."""
+    def _longest(self) -> Learner | None:
+        """The memory with the most stored rows for its size, if these are too many; one at a time, as it takes long."""
+
+        def excess(learner: Learner) -> float:
+            parts = self.parts[learner.name]
+            return max(len(parts) / MOST_PARTS, sum(parts.values()) / (MOST_COPIES * max(1, learner.memory.size)))
+
+        longest = max(self.solver.learners, key=excess)
+        return longest if excess(longest) >= 1 else None
+
+    def _memory_parts(self, learner: Learner, name: str, anew: bool) -> tuple[list[str], dict[str, Arrays]]:
+        """Parts of a memory that stay, and the new one, if there is anything new; with ``anew`` it holds all rows."""
         parts = self.parts[learner.name]
         changes: Arrays = learner.memory.take_changes()
-        many = len(parts) >= MOST_PARTS or sum(parts.values()) + len(changes["places"]) > 2 * learner.memory.size
-        if compact and parts and many:
+        if anew:
             parts.clear()
             changes = learner.memory.all_rows()
         old = list(parts)

@@ -8,7 +8,7 @@ for any width and number of threads; ``recursive`` says what they must be.
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import FIRST_EXCEPTION, wait
 from typing import Any
 
 import numpy as np
@@ -118,24 +118,19 @@ class Lockstep:
             return
         work = [self.workers.pool.submit(run.to_the_end, lambda: None) for run in runs]
         try:
-            for future in work:
-                while not _wait(future, WATCH_SECONDS):
-                    source.look()
+            # All at once: where one group fails, the others need not play to the end.
+            while any(not future.done() for future in work):
+                for future in wait(work, WATCH_SECONDS, FIRST_EXCEPTION).done:
+                    future.result()
+                source.look()
         except BaseException:
             source.stopped = True
             raise
         finally:
-            for future in work:
-                future.exception()
+            wait(work)
+        for future in work:
+            future.result()
         source.look()
-
-
-def _wait(future: Future[None], seconds: float) -> bool:
-    """Whether the work is done within that time; raises what it raised."""
-    if not wait([future], seconds).done:
-        return False
-    future.result()
-    return True
 
 
 class Run:
