@@ -1,7 +1,6 @@
 """Lanes in lockstep play what the recursion plays, byte for byte; pairs mirror; stops and failures leave no trace."""
 
 import time
-from concurrent.futures import Future
 from functools import cache
 from typing import NamedTuple
 
@@ -15,7 +14,6 @@ from lostcfr.agents import BOTS
 from lostcfr.errors import ResourceError
 from lostcfr.kernels import trajectory as codes
 from lostcfr.kernels.rules import NO_ACTION
-from lostcfr.traverse import lockstep
 from lostcfr.traverse.lockstep import Lockstep, Stopped
 from lostcfr.traverse.recursive import Recursive
 from rule_sets import CLASSIC, MINI, SOLVED_TWO_COLOURS
