@@ -11,7 +11,7 @@ LANES = 512
 
 @pytest.mark.parametrize("bot", BOTS)
 def test_rounds_of_a_bot(measure, bot):
-    play = Playing(LostCities(), 1, LANES if bot == "random" else LANES // 4, BOTS[bot])
+    play = Playing(LostCities(), 1, LANES if bot == "random" else LANES // 4, bot)
     measure(play, units=play())
 
 

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from lostcfr import InputError, LostCities, Rules
+from lostcfr.agents import bot
 from lostcfr.arena import match
 from lostcfr.arena.match import Pairs, play_pairs
 from lostcfr.arena.stats import interval, summary
 from lostcfr.threads import Workers, budget
+from lostcfr.traverse import lockstep
 from rule_sets import MINI
 
 GAME = LostCities()
@@ -84,10 +86,33 @@ def test_a_round_can_be_ended_early():
     assert pairs.unfinished.all()
 
 
-def test_progress_counts_every_round():
+@pytest.mark.parametrize("threads", [1, 2])
+def test_those_who_watch_are_told_of_every_round(threads):
     done = []
-    play_pairs(GAME, "random", "random", 150, 1, threads=2, progress=done.append)
-    assert sum(done) == 300
+    play_pairs(GAME, "random", "random", 150, 1, threads=threads, watch=done.append)
+    assert done == sorted(done)
+    assert done[-1] == 300
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_those_who_watch_can_stop_a_match(threads, monkeypatch):
+    monkeypatch.setattr(lockstep, "WATCH_SECONDS", 0.0)
+    begun = []
+
+    def watch(rounds):
+        begun.append(rounds)
+        return len(begun) == 3
+
+    with pytest.raises(lockstep.Stopped):
+        play_pairs(GAME, "balanced", "random", 5000, 1, threads=threads, watch=watch)
+    assert begun[-1] < 10_000
+
+
+@pytest.mark.parametrize("agent", ["balanced", bot("balanced")])
+def test_a_rule_based_player_may_be_given_by_its_name(agent):
+    pairs = play_pairs(GAME, agent, "random", 20, 1, threads=1)
+    expected = play_pairs(GAME, bot("balanced"), bot("random"), 20, 1, threads=1)
+    assert all((one == other).all() for one, other in zip(pairs, expected, strict=True))
 
 
 def test_other_rules():

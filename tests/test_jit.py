@@ -47,7 +47,7 @@ print(json.dumps(digests))
 SHUFFLE_NOTHING = """
 
 @leaf
-def shuffle(rules, games, i, seed, trajectory):
+def shuffle(rules, games, i, seed, iteration, trajectory):
     for k in range(deck_size(rules)):
         games.deck[i, k] = k
 """

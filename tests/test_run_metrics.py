@@ -103,10 +103,36 @@ def test_a_new_run_is_a_folder_with_its_files(run):
     assert run.config.read_text() == "seed: 1\n"
 
 
-def test_a_run_is_not_started_twice(run):
+@pytest.mark.parametrize("holding", ["metrics.jsonl", "evaluations.jsonl", "checkpoints"])
+def test_a_run_is_not_started_twice(run, holding):
+    if holding == "checkpoints":
+        run.checkpoints.write("1", {}, {}, keep=1)
+    else:
+        (run.path / holding).write_text("{}\n")
+    run.close()
     with pytest.raises(CheckpointError, match="already holds a run; add --resume"):
         RunDirectory.create(run.path, "seed: 2\n")
     assert run.config.read_text() == "seed: 1\n"
+
+
+def test_a_run_under_way_is_not_started_again(run):
+    with pytest.raises(CheckpointError, match=f"is in use by process {os.getpid()}"):
+        RunDirectory.create(run.path, "seed: 2\n")
+    assert run.config.read_text() == "seed: 1\n"
+
+
+def test_a_run_that_came_to_nothing_can_be_started_again(run):
+    (run.path / "tensorboard").mkdir()
+    run.close()
+    RunDirectory.create(run.path, "seed: 2\n").close()
+    assert run.config.read_text() == "seed: 2\n"
+
+
+def test_a_configuration_that_no_run_wrote_is_left_alone(tmp_path):
+    (tmp_path / "config.yaml").write_text("seed: 3\n")
+    with pytest.raises(CheckpointError, match=r"holds 'config.yaml' but no run; name a new or an empty folder"):
+        RunDirectory.create(tmp_path, "")
+    assert (tmp_path / "config.yaml").read_text() == "seed: 3\n"
 
 
 def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path):

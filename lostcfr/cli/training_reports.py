@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from lostcfr.errors import ResourceError
+from lostcfr.run.directory import TENSORBOARD
 
 if TYPE_CHECKING:
     from lostcfr.run.loop import Progress
@@ -96,12 +97,12 @@ def _tensorboard(folder: Path) -> Iterator[Callable[[Progress], None]]:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         raise ResourceError("--tensorboard needs the package tensorboard: pip install 'lostcfr[tensorboard]'") from None
-    with SummaryWriter(str(folder / "tensorboard")) as writer:
+    with SummaryWriter(str(folder / TENSORBOARD)) as writer:
 
         def write(progress: Progress) -> None:
             assert progress.row is not None
             for name, value in numbers(progress.row):
-                writer.add_scalar(name, value, progress.iteration - 1)
+                writer.add_scalar(name, value, progress.iteration)
             for row in progress.evaluations:
                 for name, value in numbers(row):
                     writer.add_scalar(f"against {row['opponent']}/{name}", value, row["iteration"])

@@ -13,7 +13,7 @@ from lostcfr.run.arrays import sync
 from lostcfr.run.checkpoint import Checkpoints
 from lostcfr.run.metrics import RowLog
 
-CONFIG, LOCK, CHECKPOINTS = "config.yaml", "run.lock", "checkpoints"
+CONFIG, LOCK, CHECKPOINTS, TENSORBOARD = "config.yaml", "run.lock", "checkpoints", "tensorboard"
 METRICS, EVALUATIONS = "metrics.jsonl", "evaluations.jsonl"
 ASIDE = f".{CONFIG}.part"
 
@@ -35,7 +35,8 @@ class RunDirectory:
     def create(cls, path: Path, config: str) -> Self:
         """Start a run in a folder that is new or empty; ``config`` is the text of its ``config.yaml``.
 
-        Raises CheckpointError where the folder holds a run or anything else, ResourceError where the disk refuses.
+        A run that ended before its first row and checkpoint has nothing to go on from, and is started anew. Raises
+        CheckpointError where the folder holds any other run or anything else, ResourceError where the disk refuses.
         """
         _check_free(path)
         with _locked(path) as lock:
@@ -86,13 +87,15 @@ class RunDirectory:
 
 
 def _check_free(path: Path) -> None:
-    """Whether a run may be started here; what a kill in ``create`` leaves does not count."""
-    if (path / CONFIG).exists():
-        raise CheckpointError(f"{path} already holds a run; add --resume to go on with it, or name another folder")
+    """CheckpointError where no run may be started; one without a row and a checkpoint, as a refusal leaves, may."""
     if path.exists() and not path.is_dir():
         raise CheckpointError(f"{path} is not a folder; name a new or an empty one")
     found = {each.name for each in path.iterdir()} if path.exists() else set()
-    others = sorted(found - {LOCK, CHECKPOINTS, ASIDE})
+    rows = [name for name in (METRICS, EVALUATIONS) if name in found and (path / name).stat().st_size]
+    if CONFIG in found and (rows or Checkpoints(path / CHECKPOINTS).names()):
+        raise CheckpointError(f"{path} already holds a run; add --resume to go on with it, or name another folder")
+    ours = {CONFIG, METRICS, EVALUATIONS, TENSORBOARD} if LOCK in found else set()
+    others = sorted(found - ours - {LOCK, CHECKPOINTS, ASIDE})
     if others:
         raise CheckpointError(f"{path} holds '{others[0]}' but no run; name a new or an empty folder")
 

@@ -34,6 +34,7 @@ class Place:
     step: int = 0
     row: dict[str, Any] = field(default_factory=dict)
     best: float | None = None  # mean points of the best evaluation
+    best_checkpoint: str = ""  # the one that was written after it
     seconds: float = 0.0  # spent on the run so far
 
 
@@ -78,6 +79,8 @@ class Training:
         if checkpoint is not None:
             state = self.store.read(checkpoint)
             self.place, lengths = Place(**state["place"]), state["lengths"]
+            if self.place.best_checkpoint == checkpoint.name:
+                self.store.mark_best()  # again, for the run may have been killed just before
         self.directory.rewind(lengths)
 
     def run(self) -> int:
@@ -87,6 +90,7 @@ class Training:
             try:
                 while not self.finished:
                     self.iterate()
+                self.checkpoint()
             except Stopped:
                 self.checkpoint(compact=False)
             return self.interruption.exit_code
@@ -176,23 +180,27 @@ class Training:
             self.directory.evaluations.append(each)
         score = sum(each["mean"] for each in evaluations) / len(evaluations) if evaluations else None
         is_best = score is not None and (place.best is None or score > place.best)
-        if is_best:
-            place.best = score
         place.iteration, place.phase, place.step, place.row = place.iteration + 1, 0, 0, {}
-        if due or is_best or self.finished:
+        if is_best:
+            place.best, place.best_checkpoint = score, self.checkpoint_name
+        if due or is_best:
             self.checkpoint()
         if is_best:
             self.store.mark_best()
         self.tell(1.0, row=row, evaluations=tuple(evaluations))
 
+    @property
+    def checkpoint_name(self) -> str:
+        """Name of a checkpoint of this moment: finished iterations, phase and step, so that names ascend."""
+        return f"{self.place.iteration - 1:08d}-{self.place.phase}-{self.place.step:09d}"
+
     def checkpoint(self, compact: bool = True) -> None:
         """Write the run as it is now; nothing to do where that is what the newest checkpoint holds."""
-        place = self.place
-        name = f"{place.iteration - 1:08d}-{place.phase}-{place.step:06d}"
+        name = self.checkpoint_name
         if name == self.store.newest:
             return
-        place.seconds = self.seconds
-        state = {"place": vars(place), "lengths": self.directory.lengths()}
+        self.place.seconds = self.seconds
+        state = {"place": vars(self.place), "lengths": self.directory.lengths()}
         self.store.write(name, state, self.configuration.checkpoint.keep, compact=compact)
 
     def watch(self, done: float) -> bool:
@@ -204,12 +212,12 @@ class Training:
         self, done: float, row: dict[str, Any] | None = None, evaluations: tuple[dict[str, Any], ...] = ()
     ) -> None:
         """Report where the run is."""
-        limits, place = self.configuration.limits, self.place
-        phase = self.phases[min(place.phase, len(self.phases) - 1)]
-        begun = place.iteration - 1 + (place.phase + min(done, 1.0)) / len(self.phases) * (row is None)
+        limits, place, ended = self.configuration.limits, self.place, row is not None
+        iteration, phase = (place.iteration - 1, EVALUATE) if ended else (place.iteration, self.phases[place.phase])
+        begun = place.iteration - 1 + (0 if ended else (place.phase + min(done, 1.0)) / len(self.phases))
         share = begun / limits.iterations
         if limits.minutes is not None:
             share = max(share, self.seconds / (60 * limits.minutes))
         self.report(
-            Progress(place.iteration, limits.iterations, phase, done, min(share, 1.0), self.seconds, row, evaluations)
+            Progress(iteration, limits.iterations, phase, done, min(share, 1.0), self.seconds, row, evaluations)
         )

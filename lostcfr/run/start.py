@@ -76,16 +76,15 @@ def load_agent(name: str, device: str = "cpu") -> Agent:
     average and current; without one it is the view that the run evaluates.
     """
     place, _, view = name.partition(":")
-    folder = Path(place)
-    if not folder.is_dir():
+    if not view and place.strip().lower().replace("_", "-") in BOT_NAMES:
+        return bot(place)
+    if not place or not Path(place).is_dir():
         if view or "/" in place:
             raise InputError(f"{place} is no folder of a run or checkpoint, so {name!r} names no agent")
-        if place.strip().lower().replace("_", "-") not in BOT_NAMES:
-            near = did_you_mean(place, BOT_NAMES)
-            known = f"a rule-based player ({', '.join(BOT_NAMES)}) or the folder of a run, such as runs/quick:mixture"
-            raise InputError(f"there is no agent {name!r}{near}; an agent is {known}")
-        return bot(place)
-    checkpoint, config = _found(folder)
+        near = did_you_mean(place, BOT_NAMES)
+        known = f"a rule-based player ({', '.join(BOT_NAMES)}) or the folder of a run, such as runs/quick:mixture"
+        raise InputError(f"there is no agent {name!r}{near}; an agent is {known}")
+    checkpoint, config = _found(Path(place))
     return trained(checkpoint, load(config), view, name, device)
 
 
@@ -93,18 +92,19 @@ def check_rules(agents: Iterable[Agent], rules: Rules) -> None:
     """InputError unless all agents play by these rules."""
     for agent in agents:
         if agent.rules is not None and agent.rules != rules:
-            trained_by, wanted = asdict(agent.rules), asdict(rules)
-            name = next(name for name in trained_by if trained_by[name] != wanted[name])
+            theirs, wanted = asdict(agent.rules), asdict(rules)
+            others = [name for name in theirs if theirs[name] != wanted[name]]
+            options = " ".join(f"--rule {name}={theirs[name]}" for name in others)
             raise InputError(
-                f"{agent.name} was trained with {name}={trained_by[name]}, but the match is to be played with "
-                f"{name}={wanted[name]}: give --rule {name}={trained_by[name]}, or choose another agent"
+                f"{agent.name} was trained with {others[0]}={theirs[others[0]]}, but the match is to be played with "
+                f"{others[0]}={wanted[others[0]]}: set its rules by {options}, or choose another agent"
             )
 
 
 def _found(folder: Path) -> tuple[Checkpoint, Path]:
     """The checkpoint that a folder is or holds, and the configuration of its run."""
     if (folder / MANIFEST).is_file():
-        return open_checkpoint(folder), folder.parent.parent / CONFIG
+        return open_checkpoint(folder), folder.resolve().parent.parent / CONFIG
     names = Checkpoints(folder / CHECKPOINTS).names()
     if not (folder / CONFIG).is_file() or not names:
         raise CheckpointError(

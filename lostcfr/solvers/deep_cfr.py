@@ -60,6 +60,7 @@ class Learner:
     number: int
     weights: Callable[[int], npt.NDArray[np.float32]]
     batch: Batch
+    threads: int
 
     def train(self, iteration: int, first: int, watch: Watch) -> Iterator[float]:
         """The updates ``first`` .. of an iteration; yields the loss of each. Stopped between two of them if asked."""
@@ -69,11 +70,12 @@ class Learner:
         table = (table / self.memory.mean_weight(table)).astype(np.float32)
         if first == 0 and self.settings.restart:
             self.fit.restart(self.seed, self.number + MOST_NETWORKS * iteration)
-        for step in range(first, self.settings.steps):
-            if watch(step):
-                raise Stopped
-            self.memory.sample(iteration, step, table, self.batch)
-            yield self.fit.step(self.batch)
+        with torch_threads(self.threads):
+            for step in range(first, self.settings.steps):
+                if watch(step):
+                    raise Stopped
+                self.memory.sample(iteration, step, table, self.batch)
+                yield self.fit.step(self.batch)
 
 
 class DeepCFR:
@@ -93,12 +95,12 @@ class DeepCFR:
             )
         self.workers = Workers(threads)
         self.check_budget(folder)
+        self.tree = self._tree()
         self.iteration = 0
         self.snapshots: dict[int, list[Arrays]] = {}
         self.advantages = [self._learner(k, folder) for k in range(2 if configuration.network.one_per_seat else 1)]
         average = configuration.averaging.strategy_network
         self.strategy = self._learner(len(self.advantages), folder, strategy=True) if average else None
-        self.tree = self._tree()
         self.scheduler = self._scheduler()
 
     @property
@@ -144,7 +146,8 @@ class DeepCFR:
         )
         name = STRATEGY if strategy else f"advantage-{number}"
         batch = reservoir.new_batch(settings.batch)
-        return Learner(name, fit, reservoir, settings, configuration.seed, number, weights, batch)
+        threads = self.workers.threads
+        return Learner(name, fit, reservoir, settings, configuration.seed, number, weights, batch, threads)
 
     def _tree(self) -> Tree | None:
         """How large the trajectories of external sampling are; ResourceError where they would not fit."""
