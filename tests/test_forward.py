@@ -1,5 +1,7 @@
 """Answers to requests: a row's bits depend on the row and its network alone."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -38,22 +40,22 @@ def asked(request, one_thread):
     game = GAMES[name]
     modules = [build(SETTINGS[number], game, seed=1, number=k) for k in range(3)]
     features = rows(game, 300)
-    alone = [Forward([module], game.num_features, 8) for module in modules]
+    alone = [Forward([module], 8) for module in modules]
     zeros = np.zeros(1, np.int32)
-    return game, modules, features, np.stack([[each(row[None], zeros)[0] for row in features] for each in alone])
+    return game, modules, features, np.stack([[each(row[None], zeros)[0].copy() for row in features] for each in alone])
 
 
 @pytest.mark.parametrize("tile", TILES)
 def test_answers_do_not_depend_on_tile_or_number_of_rows(asked, tile):
-    game, modules, features, expected = asked
-    forward = Forward(modules[:1], game.num_features, tile)
+    _, modules, features, expected = asked
+    forward = Forward(modules[:1], tile)
     for n in (1, 7, 8, 9, 25, 100, 300):
         assert (forward(features[:n], np.zeros(n, np.int32)) == expected[0, :n]).all(), n
 
 
 def test_answers_do_not_depend_on_neighbours(asked):
     game, modules, features, expected = asked
-    forward, zeros = Forward(modules[:1], game.num_features, 64), np.zeros(300, np.int32)
+    forward, zeros = Forward(modules[:1], 64), np.zeros(300, np.int32)
     order = np.random.default_rng(2).permutation(300)
     assert (forward(features[order], zeros) == expected[0, order]).all()
     others = rows(game, 300, seed=3)
@@ -63,12 +65,12 @@ def test_answers_do_not_depend_on_neighbours(asked):
 
 @pytest.mark.parametrize("tile", TILES)
 def test_each_row_is_answered_by_its_own_network(asked, tile):
-    game, modules, features, expected = asked
+    _, modules, features, expected = asked
     network = np.random.default_rng(4).integers(0, 3, 300, np.int32)
-    answers = Forward(modules, game.num_features, tile)(features, network)
+    answers = Forward(modules, tile)(features, network)
     assert (answers == expected[network, np.arange(300)]).all()
     only = np.full(300, 2, np.int32)
-    assert (Forward(modules, game.num_features, tile)(features, only) == expected[2]).all()
+    assert (Forward(modules, tile)(features, only) == expected[2]).all()
 
 
 class Counting(torch.nn.Module):
@@ -76,24 +78,44 @@ class Counting(torch.nn.Module):
 
     def __init__(self, tells):
         super().__init__()
-        self.tells, self.asked = tells, []
+        self.tells, self.asked, self.scales = tells, [], torch.ones(5)
 
-    def forward(self, features):
-        self.asked.append(len(features))
-        return features.float() + (len(features) if self.tells else 0)
+    def answer(self, features, rows, scratch):
+        self.asked.append(rows)
+        filled = torch.zeros(rows, 5)
+        filled[: len(features)] = features
+        return filled + (rows if self.tells else 0)
 
 
 @pytest.mark.parametrize(("tells", "sizes"), [(False, [64, 40]), (True, [64, 64])])
 def test_short_tiles_are_used_only_where_they_agree(tells, sizes):
     """A network that answers otherwise in short tiles sees full ones alone, so that its answers agree after all."""
     module = Counting(tells)
-    forward = Forward([module], 5, 64)
+    forward = Forward([module], 64)
     features = np.random.default_rng(5).integers(0, 9, (100, 5), np.uint8)
     module.asked.clear()
     answers = forward(features, np.zeros(100, np.int32))
     assert module.asked == sizes
     assert (answers == features.astype(np.float32) + (64 if tells else 0)).all()
     assert (forward(features[:3], np.zeros(3, np.int32)) == answers[:3]).all()
+
+
+def test_a_new_thread_answers_alike_and_with_one_core(asked):
+    _, modules, features, expected = asked
+    forward, zeros = Forward(modules[:1], 64), np.zeros(300, np.int32)
+    with ThreadPoolExecutor(1) as pool:
+        assert (pool.submit(lambda: forward(features, zeros).copy()).result() == expected[0]).all()
+        assert pool.submit(torch.get_num_threads).result() == 1
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+def test_play_answers_as_the_network_that_is_trained(settings):
+    """``answer`` uses memory again; ``forward`` is what the gradients are of."""
+    game = GAMES["classic"]
+    module, features = build(settings, game, seed=3, number=0), rows(game, 64)
+    with torch.no_grad():
+        expected = module(torch.from_numpy(features)).numpy()
+    assert (Forward([module], 64)(features, np.zeros(64, np.int32)) == expected).all()
 
 
 def test_a_device_is_chosen(monkeypatch):
