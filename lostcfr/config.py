@@ -277,6 +277,11 @@ def idle(configuration: Configuration) -> Iterator[Fault]:
 def contradictions(configuration: Configuration) -> Iterator[Fault]:
     """Pairs of settings that cannot both be meant."""
     traversal, averaging = configuration.traversal, configuration.averaging
+    if configuration.rules.stall_limit is None:
+        yield (
+            ("rules.stall_limit",),
+            "rules.stall_limit is null, but training needs rounds that end by themselves: set it to a number",
+        )
     if traversal.sampling == "external" and traversal.exploration > 0:
         yield (
             ("traversal.exploration", "traversal.sampling"),

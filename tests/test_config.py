@@ -93,6 +93,10 @@ def complaints(text, overrides=()):
         ("rules:\n  hand_size: 30", "2: rules.hand_size is 30, but two hands must leave a card"),
         ("rules:\n  n_colors: 1", "1: rules.hand_size is 8, but two hands must leave a card"),
         (
+            "rules: {stall_limit: null}",
+            "1: rules.stall_limit is null, but training needs rounds that end by themselves: set it to a number",
+        ),
+        (
             "rules: {stall_limit: none}",
             "1: rules.stall_limit is 'none', but must be a whole number from 0 to 255 or None",
         ),
@@ -208,10 +212,10 @@ def test_what_is_left_out_or_empty_has_its_default(text):
 
 
 def test_values_arrive():
-    text = "seed: 18446744073709551615\nrules: {n_colors: 6, stall_limit: null}\ntraversal: {opponent: Discard_Only}\n"
+    text = "seed: 18446744073709551615\nrules: {n_colors: 6, stall_limit: 3}\ntraversal: {opponent: Discard_Only}\n"
     configuration = parse(f"{text}{NO_NETWORK}limits: {{minutes: ~}}", "x")
     assert configuration.seed == 2**64 - 1
-    assert configuration.rules == Rules(n_colors=6, stall_limit=None)
+    assert configuration.rules == Rules(n_colors=6, stall_limit=3)
     assert configuration.traversal.opponent == "discard-only"
     assert (configuration.averaging.strategy_network, configuration.evaluation.view) == (False, "current")
     assert configuration.value("network.hidden") == configuration.network.hidden == 512

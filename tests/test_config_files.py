@@ -29,7 +29,7 @@ FILES = sorted((ROOT / "configs").glob("*.yaml"))
         "averaging: {strategy_network: false}\nevaluation: {view: current}\ntraversal: {opponent: noisy}",
         "traversal: {exploration: 1e-7, exploring_decisions: one}\nadvantage: {weighting: dcfr, alpha: 2}",
         "averaging: {snapshots: 0}\nstrategy: {weighting: dcfr, gamma: .3}\nlimits: {minutes: 3}",
-        "rules: {stall_limit: null, bonus: 0}\ntraversal: {sampling: external}",
+        "rules: {stall_limit: 0, bonus: 0}\ntraversal: {sampling: external}",
         *(path.read_text() for path in FILES),
     ],
 )

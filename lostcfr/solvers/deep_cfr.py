@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lostcfr import nets
-from lostcfr.agents import Agent, bot_code
+from lostcfr.agents import Agent, bot
 from lostcfr.config import Configuration, FitConfig
-from lostcfr.errors import ConfigurationError, ResourceError
+from lostcfr.errors import ResourceError
 from lostcfr.fit import Fit
 from lostcfr.forward import Forward, torch_threads
 from lostcfr.game import LostCities
@@ -38,7 +38,7 @@ from lostcfr.threads import Workers
 from lostcfr.traverse.lockstep import Lockstep, Stopped
 from lostcfr.traverse.probe import Tree, estimate_tree
 from lostcfr.traverse.recursive import Recursive
-from lostcfr.traverse.samples import Played, Player, Samples, seating
+from lostcfr.traverse.samples import Played, Samples, seating
 from lostcfr.traverse.storage import row_bytes
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -89,10 +89,6 @@ class DeepCFR:
     ) -> None:
         self.configuration, self.device = configuration, device
         self.game = LostCities(configuration.rules)
-        if configuration.rules.stall_limit is None:
-            raise ConfigurationError(
-                "rules.stall_limit is null, but training needs rounds that end by themselves: set it to a number"
-            )
         self.workers = Workers(threads)
         self.check_budget(folder)
         self.tree = self._tree()
@@ -207,10 +203,7 @@ class DeepCFR:
         name = self.configuration.traversal.opponent
         if name == "current" or (name == "average" and not self.snapshots):
             return current
-        if name == "average":
-            return self.agent("mixture")
-        code = -1 - bot_code(name)
-        return Agent(name, Player(np.array([[code, code]], np.int32), np.ones(1)))
+        return self.agent("mixture") if name == "average" else bot(name)
 
     def _remember(self, samples: Samples, iteration: int) -> None:
         """Offer each sample to its memory, in the order of trajectories."""
