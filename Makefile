@@ -7,8 +7,9 @@ INSTALLED = $(VENV)/installed
 .PHONY: demo test lint types tests test-install bench bench-baseline clean
 
 demo: $(INSTALLED)
-	$(BIN)/lostcfr evaluate balanced --against cautious --pairs 1000 --seed 7
-	$(BIN)/lostcfr replay 7 --agents balanced cautious
+	rm -rf runs/demo
+	$(BIN)/lostcfr train configs/quick.yaml --run runs/demo
+	$(BIN)/lostcfr evaluate runs/demo --against random,discard-only,balanced --pairs 1000
 
 test: lint types tests test-install
 
@@ -42,4 +43,4 @@ $(INSTALLED): pyproject.toml setup.py constraints.txt kernels/dense.pyx
 	touch $(INSTALLED)
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info kernels/*.so
+	rm -rf $(VENV) build dist runs *.egg-info kernels/*.so

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from lostcfr.game import LostCities
     from lostcfr.lanes import Lanes
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = ["IllegalAction", "InputError", "Lanes", "LostCFRError", "LostCities", "Rules", "RulesError"]
 
 

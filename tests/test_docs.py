@@ -1,5 +1,7 @@
 """Every command and every Python example of README and docs runs as it stands."""
 
+import json
+import os
 import re
 import shlex
 import subprocess
@@ -10,6 +12,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+START = "lostcfr train configs/smoke.yaml --run runs/smoke"  # makes the run that other examples use
+MEASURED_SMALL = ("lostcfr bench traversal", "lostcfr bench train")  # slow: ``test_bench`` runs them, at other sizes
 
 
 def blocks(language):
@@ -24,21 +28,52 @@ def commands():
     return sorted(found)
 
 
+OWN = [command for command in commands() if command.startswith("lostcfr ")]
+
+
+def python(program, *arguments, folder):
+    """A fresh process in ``folder`` that finds this package, wherever it is."""
+    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def call(command, folder):
+    """What the console does with a command."""
+    return python("from lostcfr.cli import main; main()", *shlex.split(command)[1:], folder=folder)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder as a user has it after the first command of training: ``configs`` and ``runs/smoke``."""
+    folder = tmp_path_factory.mktemp("user")
+    (folder / "configs").symlink_to(ROOT / "configs")
+    done = call(START, folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 def test_there_is_something_to_check():
-    assert len(commands()) >= 6
-    assert len(list(blocks("python"))) >= 2
+    assert len(OWN) >= 12
+    assert START in OWN
+    assert len(list(blocks("python"))) >= 3
 
 
-@pytest.mark.parametrize("command", [command for command in commands() if command.startswith("lostcfr ")])
-def test_commands_run(command):
-    words = shlex.split(command)[1:]
-    program = [sys.executable, "-c", "from lostcfr.cli import main; main()", *words]
-    done = subprocess.run(program, capture_output=True, text=True, timeout=300)
+@pytest.mark.parametrize("command", [command for command in OWN if command != START])
+def test_commands_run(command, folder):
+    """The slow ones are only parsed."""
+    done = call(f"{command} --help" if command.startswith(MEASURED_SMALL) else command, folder)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
 
 
-@pytest.mark.parametrize("command", [command for command in commands() if not command.startswith("lostcfr ")])
+@pytest.mark.parametrize("command", [command for command in commands() if command not in OWN])
 def test_other_commands_are_targets_and_scripts_that_exist(command):
     """``make`` targets and scripts of this tree; running them is the job of the tests and of CI itself."""
     words = shlex.split(command)
@@ -51,8 +86,8 @@ def test_other_commands_are_targets_and_scripts_that_exist(command):
 
 
 @pytest.mark.parametrize("example", list(blocks("python")))
-def test_python_examples_run(example):
-    done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True, timeout=120)
+def test_python_examples_run(example, folder):
+    done = python(example, folder=folder)
     assert done.returncode == 0, done.stderr
 
 
@@ -60,3 +95,12 @@ def test_links_lead_somewhere():
     for page in PAGES:
         for link in re.findall(r"\]\(([^)#]+?)\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_number_of_a_run_is_explained(folder):
+    """Each column of the rows, and of what they hold, stands in docs/training.md as a word of code."""
+    page = (ROOT / "docs" / "training.md").read_text()
+    for name in "metrics.jsonl", "evaluations.jsonl":
+        row = json.loads((folder / "runs" / "smoke" / name).read_text().splitlines()[0])
+        inner = [*row.get("times", {}), *(key for each in row.get("targets", []) for key in each)]
+        assert [key for key in [*row, *inner] if f"`{key}`" not in page] == []
