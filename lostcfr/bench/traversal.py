@@ -31,7 +31,7 @@ WIDTH = 384  # lanes of a thread
 TILE = 384
 ROWS = 1024  # of a bare forward
 PASSES = 64  # of a bare forward and thread, a second or so before and after each piece
-TRAJECTORIES = 18432  # of a piece, so many a lane that the last ones, with lanes idle beside them, count little
+TRAJECTORIES = 21504  # of a piece, so many a lane that the last ones, with lanes idle beside them, count little
 REPEATS = 3
 SEED = 7
 
