@@ -10,7 +10,7 @@ from lostcfr.agents import BOTS
 from lostcfr.arena.match import play_pairs
 from lostcfr.errors import CheckpointError, ConfigurationError
 from lostcfr.kernels import trajectory as codes
-from lostcfr.run.start import check_rules, load_agent
+from lostcfr.run.start import load_agent, rules_of_match
 from lostcfr.solvers.averaging import kept_snapshots, snapshot_weights
 from lostcfr.traverse.samples import Player
 from rule_sets import MINI
@@ -179,10 +179,12 @@ def test_a_configuration_of_another_network_is_told(tmp_path):
 
 def test_rules_must_be_those_of_the_agents(run):
     bot, trained = load_agent("balanced"), load_agent(str(run))
-    check_rules([bot, trained], MINI)
-    check_rules([bot], Rules())
+    assert rules_of_match([bot, trained], MINI) == MINI
+    assert rules_of_match([bot, trained], None) == MINI
+    assert rules_of_match([bot], None) == Rules()
+    assert rules_of_match([bot], MINI) == MINI
     with pytest.raises(InputError) as error:
-        check_rules([bot, trained], Rules(n_colors=2, stall_limit=None))
+        rules_of_match([bot, trained], Rules(n_colors=2, stall_limit=None))
     sentence = f"{run} was trained with n_ranks=4, but the match is to be played with n_ranks=9: set its rules by "
     assert str(error.value).startswith(sentence + "--rule n_ranks=4 ")
     assert "--rule stall_limit=10" in str(error.value)

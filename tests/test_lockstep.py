@@ -348,14 +348,16 @@ def test_a_failing_forward_reaches_the_caller(threads, error):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_branching_beyond_the_memory_is_refused(threads):
-    case, game = CASES["external"], game_of(SOLVED_TWO_COLOURS)
-    scheduler = Lockstep(game, 8, threads, most_bytes=300_000)
-    with pytest.raises(ResourceError, match="external sampling needs more than") as error:
+@pytest.mark.parametrize("name", ["external", "snapshots"])
+def test_a_traversal_beyond_the_memory_is_refused(name, threads):
+    case = CASES[name]
+    scheduler = Lockstep(game_of(case.rules), 8, threads, most_bytes=300_000)
+    with pytest.raises(ResourceError, match="the traversal needs more than") as error:
         play(scheduler, case)
-    assert "traversal.per_player" in str(error.value)
+    assert "lower traversal.per_player" in str(error.value)
+    assert ("traversal.sampling" in str(error.value)) == (name == "external")
     scheduler.most_bytes = float("inf")
-    assert_same(play(scheduler, case, roots=1), recursive("external"))
+    assert_same(play(scheduler, case, roots=1), recursive(name))
 
 
 @pytest.mark.parametrize("scheduler", ["lockstep", "recursive"])

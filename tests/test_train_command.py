@@ -4,6 +4,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -355,7 +356,10 @@ def test_without_a_terminal_there_is_a_line_now_and_then_with_the_time_left(tmp_
 def test_the_small_configurations_train(tmp_path, config, overrides):
     path = f"{os.path.dirname(__file__)}/../configs/{config}.yaml"
     arguments = [text for override in overrides for text in ("--set", override)]
-    code, _, complaints = command("train", path, "--run", tmp_path / "run", *arguments, "--threads", 1)
+    code, told, complaints = command("train", path, "--run", tmp_path / "run", *arguments, "--threads", 1)
+    assert code == 0, complaints
+    _, _, advice = told.strip().partition("try: lostcfr ")
+    code, _, complaints = command(*shlex.split(advice), "--pairs", 2)  # with the rules that the run was trained with
     assert code == 0, complaints
     losses = [row["loss"] for row in read_rows(tmp_path / "run" / "metrics.jsonl")]
     assert len(losses) == 2

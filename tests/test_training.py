@@ -13,7 +13,7 @@ import pytest
 import lostcfr.kernels
 from lostcfr.errors import CheckpointError, DivergedError, ResourceError
 from lostcfr.memory import Reservoir
-from lostcfr.run import state
+from lostcfr.run import loop, state
 from lostcfr.run.checkpoint import Checkpoints
 from lostcfr.run.loop import Training
 from lostcfr.run.metrics import read_rows
@@ -213,6 +213,16 @@ def test_numbers_that_are_not_finite_end_the_run_and_spare_the_checkpoint(finish
         ):
             train(tmp_path / "run", configuration(*kind))
     assert restored(tmp_path / "run").iteration == 2
+    train(tmp_path / "run")
+    assert differences(contents(tmp_path / "run"), expected) == []
+
+
+def test_a_run_stopped_with_a_row_that_is_not_finite_spares_the_checkpoint(finished, tmp_path, monkeypatch):
+    kind, _, expected = finished
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "describe", lambda played: {"entropy": np.nan})
+        with pytest.raises(DivergedError, match="a number of the state is not finite"):
+            train(tmp_path / "run", configuration(*kind), stop=lambda progress: progress.phase == "advantage-0")
     train(tmp_path / "run")
     assert differences(contents(tmp_path / "run"), expected) == []
 

@@ -39,11 +39,13 @@ def command(
     pairs: int,
     seed: int,
     max_decisions: int | None,
-    rules: Rules,
+    rules: Rules | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
     """Play AGENT against each opponent: every deal twice, with the seats swapped.
+
+    The rules are those that the agents were trained with, or else the classic ones, unless --rule sets others.
 
     Agents: random, discard-only, balanced, aggressive, cautious, noisy, selective (docs/bots.md), or the folder of a
     run of lostcfr train, such as runs/quick, runs/quick:mixture, runs/quick:average, runs/quick:current or
@@ -56,11 +58,11 @@ def command(
     from lostcfr.arena.match import play_pairs
     from lostcfr.arena.stats import summary
     from lostcfr.game import LostCities
-    from lostcfr.run.start import check_rules, load_agent
+    from lostcfr.run.start import load_agent, rules_of_match
 
     # All names first: no match is played for nothing when a later one is wrong.
     player, opponents = load_agent(agent), [load_agent(name.strip()) for name in against.split(",")]
-    check_rules([player, *opponents], rules)
+    rules = rules_of_match([player, *opponents], rules)
     announce_compiling()
     game, rows = LostCities(rules), []
     for opponent in opponents:

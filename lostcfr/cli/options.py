@@ -16,7 +16,7 @@ rules_option = click.option(
     "rules",
     multiple=True,
     metavar="NAME=VALUE",
-    callback=lambda context, parameter, values: parse_rules(values),
+    callback=lambda context, parameter, values: parse_rules(values) if values else None,
     help="Change one of the classic rules, such as n_colors=6 or stall_limit=null (docs/rules.md); may be repeated.",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")

@@ -17,7 +17,7 @@ from lostcfr.rules import Rules
     help="Who sits in seat 0 (and starts) and in seat 1.",
 )
 @rules_option
-def command(seed: int, agents: tuple[str, str], rules: Rules) -> None:
+def command(seed: int, agents: tuple[str, str], rules: Rules | None) -> None:
     """Play the first deal of SEED between two agents and tell it in words.
 
     Agents: random, discard-only, balanced, aggressive, cautious, noisy, selective (docs/bots.md).
@@ -28,5 +28,5 @@ def command(seed: int, agents: tuple[str, str], rules: Rules) -> None:
 
     first, second = (bot_name(name) for name in agents)
     announce_compiling()
-    for line in words(play_round(LostCities(rules), (first, second), seed)):
+    for line in words(play_round(LostCities(rules or Rules()), (first, second), seed)):
         click.echo(line)

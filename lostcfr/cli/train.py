@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,8 +61,9 @@ def command(
 
 def finish(training: Training, folder: Path, code: int) -> None:
     """Say how the run ended and how to use it."""
+    run = shlex.quote(str(folder))
     if code:
-        click.echo(f"stopped; go on with: lostcfr train --run {folder} --resume", err=True)
+        click.echo(f"stopped; go on with: lostcfr train --run {run} --resume", err=True)
         sys.exit(code)
     iterations, minutes = training.solver.iteration, training.seconds / 60
-    click.echo(f"{iterations} iterations in {minutes:.1f} minutes; try: lostcfr evaluate {folder} --against balanced")
+    click.echo(f"{iterations} iterations in {minutes:.1f} minutes; try: lostcfr evaluate {run} --against balanced")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lostcfr import __version__
-from lostcfr.errors import CheckpointError, nearest
+from lostcfr.errors import CheckpointError, DivergedError, nearest
 from lostcfr.run.arrays import Written, hashed, sync
 
 FORMAT = 1
@@ -17,10 +17,16 @@ MANIFEST = "manifest.json"
 def write_manifest(
     folder: Path, name: str, state: dict[str, Any], files: dict[str, Any], parts: dict[str, Any]
 ) -> None:
-    """Write a manifest. ``files``, ``parts``: path from the folder, size and sha256, by name."""
+    """Write a manifest. ``files``, ``parts``: path from the folder, size and sha256, by name.
+
+    Raises DivergedError, and nothing is written, for a number in the state that is not finite.
+    """
     content = {"format": FORMAT, "lostcfr": __version__, "name": name, "state": state, "files": files, "parts": parts}
-    content = json.loads(json.dumps(content, allow_nan=False))  # as it will be read
     path = folder / MANIFEST
+    try:
+        content = json.loads(json.dumps(content, allow_nan=False))  # as it will be read
+    except ValueError:
+        raise DivergedError(f"{path}: a number of the state is not finite: {state}") from None
     path.write_text(json.dumps(content | {"sha256": _digest(content)}, indent=1) + "\n")
     sync(path)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -88,17 +88,23 @@ def load_agent(name: str, device: str = "cpu") -> Agent:
     return trained(checkpoint, load(config), view, name, device)
 
 
-def check_rules(agents: Iterable[Agent], rules: Rules) -> None:
-    """InputError unless all agents play by these rules."""
+def rules_of_match(agents: Sequence[Agent], wanted: Rules | None) -> Rules:
+    """The wanted rules, else those that the agents were trained with, else the classic ones.
+
+    InputError unless all agents play by them.
+    """
+    trained = [agent.rules for agent in agents if agent.rules is not None]
+    rules = wanted or (trained[0] if trained else Rules())
     for agent in agents:
         if agent.rules is not None and agent.rules != rules:
-            theirs, wanted = asdict(agent.rules), asdict(rules)
-            others = [name for name in theirs if theirs[name] != wanted[name]]
+            theirs, chosen = asdict(agent.rules), asdict(rules)
+            others = [name for name in theirs if theirs[name] != chosen[name]]
             options = " ".join(f"--rule {name}={theirs[name]}" for name in others)
             raise InputError(
                 f"{agent.name} was trained with {others[0]}={theirs[others[0]]}, but the match is to be played with "
-                f"{others[0]}={wanted[others[0]]}: set its rules by {options}, or choose another agent"
+                f"{others[0]}={chosen[others[0]]}: set its rules by {options}, or choose another agent"
             )
+    return rules
 
 
 def _found(folder: Path) -> tuple[Checkpoint, Path]:

@@ -50,6 +50,6 @@ def loaded(
     configuration: Configuration, game: LostCities, arrays: Mapping[str, npt.NDArray[Any]], device: str
 ) -> nets.Network:
     """The network of a configuration with stored parameters; CheckpointError if they are those of another."""
-    module = nets.build(configuration.network, game, configuration.seed, 0)
+    module = nets.KINDS[configuration.network.kind](configuration.network, game)
     load_weights(module, arrays)
     return module.to(device)

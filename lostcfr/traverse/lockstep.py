@@ -207,7 +207,8 @@ class Run:
         group, task = self.group, self.task
         more = tick.choose(task, group.games, group.paths, group.requests, answers, group.choices)
         if self.record:
-            group.make_room_for_rows()
+            if group.make_room_for_rows():
+                self._check_bytes()
             tick.record(task, group.games, group.paths, group.requests, answers, group.choices, group.rows)
         tick.apply(self.rules, group.games, group.requests, group.choices)
         if task.branching:
@@ -219,8 +220,8 @@ class Run:
     def _check_bytes(self) -> None:
         used = sum(group.nbytes for group in self.scheduler.groups)
         if used > self.scheduler.most_bytes:
+            fewer = ", or set traversal.sampling to outcome" if self.task.branching else ""
             raise ResourceError(
-                f"external sampling needs more than {self.scheduler.most_bytes / 2**30:.2f} GiB for the rows and "
-                f"lanes of one iteration: lower traversal.per_player, raise memory.budget_gib, or set "
-                f"traversal.sampling to outcome"
+                f"the traversal needs more than {self.scheduler.most_bytes / 2**30:.2f} GiB for the rows and lanes of "
+                f"one iteration: lower traversal.per_player or raise memory.budget_gib{fewer}"
             )

@@ -117,12 +117,13 @@ class Group:
         self.requests = empty_requests(self.game, lanes, self.history)
         self.choices = empty_choices(self.game, lanes)
 
-    def make_room_for_rows(self) -> None:
-        """As many more rows as there are requests."""
+    def make_room_for_rows(self) -> bool:
+        """As many more rows as there are requests; whether that took more memory."""
         capacity, used = len(self.rows.sampled), int(self.rows.used[0])
         needed = used + int(self.requests.size[0])
         if needed > capacity:
             self.rows = grown(self.rows, capacity, max(needed, capacity * 3 // 2, 4096))
+        return needed > capacity
 
     def make_room_for_lanes(self, lanes: int) -> None:
         """As many lanes as that; the ones there are go on."""
