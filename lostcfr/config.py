@@ -132,7 +132,8 @@ class TraversalConfig(Section):
         default=0.0, ge=0, le=1, description="Probability that a traverser's decision is drawn uniformly."
     )
     exploring_decisions: Literal["every", "one"] = Field(
-        default="every", description="Whether every decision of a trajectory may explore, or the first that does is the only one."
+        default="every",
+        description="Whether every decision of a trajectory may explore, or the first that does is the only one.",
     )
     all_negative: Literal["argmax", "uniform"] = Field(
         default="argmax", description="The policy where no action has a positive advantage."

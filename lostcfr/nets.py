@@ -115,7 +115,8 @@ class Network(nn.Module):
         The rows from N on are filled up with anything. What comes back is good until ``scratch`` is used again.
         """
         scaled = scratch.take("scaled", rows, features.shape[1])
-        torch.mul(features, self.scales, out=scaled[: len(features)])
+        given = scaled[: len(features)]
+        given.copy_(features).mul_(self.scales)  # in two steps: torch multiplies mixed types three times as slowly
         return self.layers(scaled, scratch)
 
     def layers(self, scaled: Tensor, scratch: Scratch) -> Tensor:
