@@ -20,8 +20,8 @@ class Forward:
     """Answers requests with several networks; may be called from several threads at once.
 
     A network sees at most ``tile`` rows at a time, and a last tile that is not full is filled up, because some matrix
-    products round differently for other numbers of rows. Where the first network proves to give the same bits for
-    short tiles on this machine, the last one is only filled up to a multiple of eight rows. A matrix
+    products round differently for other numbers of rows. Where each kind of network proves to give the same bits
+    for short tiles on this machine, the last one is only filled up to a multiple of eight rows. A matrix
     product is never shared among cores: that may round differently, too, and other groups have the cores.
     """
 
@@ -71,8 +71,12 @@ class Forward:
 
     @torch.inference_mode()
     def _short_tiles_agree(self) -> bool:
-        """Whether rows get the same bits in tiles of any multiple of eight rows; tried on rows of all values."""
-        module = self.modules[0]
+        """Whether rows get the same bits in tiles of any multiple of eight rows; tried with each kind of network."""
+        kinds = {str([tuple(each.shape) for each in module.parameters()]): module for module in self.modules}
+        return all(map(self._agrees, kinds.values()))
+
+    def _agrees(self, module: Network) -> bool:
+        """The same for one network, on rows of all values."""
         columns = len(module.scales)
         numbers = np.arange(self.tile * columns, dtype=np.uint64).reshape(self.tile, columns)
         features = ((numbers * np.uint64(2654435761)) >> np.uint64(13)).astype(np.uint8)

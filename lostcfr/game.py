@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lostcfr.errors import InputError, InputTypeError, did_you_mean, whole
-from lostcfr.kernels import infoset
+from lostcfr.kernels import infoset, rules as kernel_rules
 from lostcfr.kernels.cards import NO_STALL_LIMIT, RuleParameters
 from lostcfr.lanes import Lanes
 from lostcfr.rules import COLORS, Rules
@@ -18,7 +18,8 @@ class LostCities:
     """One game: rules plus everything that follows from them.
 
     Attributes: ``rules``; ``parameters``, the same for kernels; ``num_actions``; ``num_features`` and
-    ``num_history_features``, the columns of ``Lanes.observe`` and ``Lanes.observe_history``; ``deck_size``.
+    ``num_history_features``, the columns of ``Lanes.observe`` and ``Lanes.observe_history``; ``deck_size``;
+    ``most_legal``, the most legal actions that a decision has.
     """
 
     def __init__(self, rules: Rules | None = None) -> None:
@@ -30,6 +31,7 @@ class LostCities:
         self.num_actions = len(self._action_names)
         self.num_features = len(self._columns)
         self.num_history_features = len(self.history_feature_names())
+        self.most_legal: int = kernel_rules.most_legal(self.parameters)
 
     def __repr__(self) -> str:
         return f"LostCities({self.rules!r})"

@@ -240,8 +240,8 @@ def check_budget(
     """
     free = available_bytes(directory) if available is None else available
     where = "of memory" if directory is None else f"on the disk of {directory}"
-    need = f"the memories need {total_bytes / GIB:.2f} GiB"
-    fewer = "set memory.advantage_rows and memory.strategy_rows lower"
+    need = f"memories and snapshots need {total_bytes / GIB:.2f} GiB"
+    fewer = "set memory.advantage_rows, memory.strategy_rows or averaging.snapshots lower"
     if total_bytes > budget_gib * GIB:
         raise ResourceError(
             f"{need}, but memory.budget_gib allows {budget_gib:g} ({free / GIB:.2f} GiB {where} are free): "

@@ -58,7 +58,7 @@ def test_a_view_is_the_one_that_the_run_itself_evaluates(run, view):
 
 
 def test_what_a_view_consists_of(run):
-    kept = kept_snapshots(4, 3)
+    kept = kept_snapshots(5, 3)  # four iterations, and the one that comes next
     mixture, average, current = (load_agent(f"{run}:{view}") for view in ("mixture", "average", "current"))
     assert mixture.player.networks.tolist() == [[2 * k, 2 * k + 1] for k in range(len(kept))]
     assert mixture.player.weights.tolist() == snapshot_weights(kept, 2.0).tolist()

@@ -12,7 +12,7 @@ from lostcfr.errors import whole
 from lostcfr.game import LostCities
 from lostcfr.kernels import trajectory as codes
 from lostcfr.traverse.lockstep import Lockstep
-from lostcfr.traverse.samples import Forward, seating
+from lostcfr.traverse.samples import Forward, plain_task, seating
 
 BLOCK = 8192  # pairs that are dealt at a time, which bounds the memory
 WIDTH = 256  # lanes of a thread: enough for good matrix products, few enough to end together
@@ -53,18 +53,7 @@ def play_pairs(
     whole(pairs, 2, None, "pairs")
     agent, opponent = (bot(each) if isinstance(each, str) else each for each in (agent, opponent))
     table = seating(agent.player, opponent.shifted(len(agent.modules)), [*agent.outputs, *opponent.outputs])
-    task = codes.Task(
-        seed=np.uint64(seed),
-        iteration=0,
-        first=0,
-        mirror=1,
-        max_plies=max_decisions or game.rules.decision_cap,
-        exploration=0.0,
-        explores_once=False,
-        branching=False,
-        keeps_strategy=False,
-        seating=table,
-    )
+    task = plain_task(game, seed, table)._replace(mirror=1, max_plies=max_decisions or game.rules.decision_cap)
     scheduler = Lockstep(game, min(width, 2 * pairs), threads)
     blocks = []
     with answering(game, agent, opponent, device) as forward:

@@ -19,7 +19,7 @@ from lostcfr.config import NetworkConfig
 from lostcfr.fit import LOSSES, Fit
 from lostcfr.forward import torch_threads
 from lostcfr.game import LostCities
-from lostcfr.kernels.rules import NO_ACTION, most_legal
+from lostcfr.kernels.rules import NO_ACTION
 from lostcfr.memory import Reservoir
 from lostcfr.threads import Workers
 
@@ -76,7 +76,7 @@ def run(threads: int | None = None, progress: Callable[[str], None] = lambda ste
 
 def filled_memory(game: LostCities, workers: Workers) -> Reservoir:
     """A memory of rows of many kinds."""
-    slots = most_legal(game.parameters)
+    slots = game.most_legal
     memory = Reservoir(ROWS, game.num_features, slots, SEED, 0, workers=workers)
     chance = np.random.default_rng(SEED)
     features = (chance.random((BATCH, game.num_features)) < 0.2).astype(np.uint8)

@@ -24,7 +24,7 @@ from lostcfr.game import LostCities
 from lostcfr.kernels import trajectory as codes
 from lostcfr.threads import budget
 from lostcfr.traverse.lockstep import Lockstep
-from lostcfr.traverse.samples import Played, Player, seating
+from lostcfr.traverse.samples import Played, Player, plain_task, seating
 
 NETWORK = NetworkConfig(hidden=512, layers=3)
 WIDTH = 384  # lanes of a thread
@@ -92,18 +92,8 @@ class Traversal:
         self.scheduler = Lockstep(game, WIDTH, threads)
         self.forward = Forward([module], TILE)
         both = Player(np.zeros((1, 2), np.int32), np.ones(1))
-        self.task = codes.Task(
-            seed=np.uint64(SEED),
-            iteration=1,
-            first=0,
-            mirror=0,
-            max_plies=game.rules.decision_cap,
-            exploration=0.0,
-            explores_once=False,
-            branching=False,
-            keeps_strategy=False,  # as for the mixture alone; it halves the memory that so many rounds take
-            seating=seating(both, both, [codes.REGRETS]),
-        )
+        # Nothing of the opponent is kept, as for the mixture alone; it halves the memory that so many rounds take.
+        self.task = plain_task(game, SEED, seating(both, both, [codes.REGRETS]))
 
     def __call__(self, trajectories: int) -> Played:
         return self.scheduler.play(self.task, np.arange(trajectories), self.forward)

@@ -14,6 +14,7 @@ from typing import Any
 from lostcfr.arena.match import play_pairs
 from lostcfr.arena.stats import summary
 from lostcfr.config import Configuration
+from lostcfr.errors import CheckpointError
 from lostcfr.run.directory import RunDirectory
 from lostcfr.run.signals import Interruption
 from lostcfr.run.state import Store
@@ -77,11 +78,20 @@ class Training:
         checkpoint = self.directory.checkpoints.latest()
         lengths = {}
         if checkpoint is not None:
+            self._check_device(checkpoint.state["device"])
             state = self.store.read(checkpoint)
             self.place, lengths = Place(**state["place"]), state["lengths"]
             if self.place.best_checkpoint == checkpoint.name:
                 self.store.mark_best()  # again, for the run may have been killed just before
         self.directory.rewind(lengths)
+
+    def _check_device(self, before: str) -> None:
+        """CheckpointError where the run would go on with other bits than it began with."""
+        if before != self.device:
+            raise CheckpointError(
+                f"{self.directory.path} was trained with --device {before}, but would go on with {self.device}, which "
+                f"rounds otherwise: add --device {before}"
+            )
 
     def run(self) -> int:
         """Train to the limits; returns 0, or 130 or 143 where a signal stopped it, with a checkpoint of that moment."""
@@ -200,7 +210,7 @@ class Training:
         if name == self.store.newest:
             return
         self.place.seconds = self.seconds
-        state = {"place": vars(self.place), "lengths": self.directory.lengths()}
+        state = {"place": vars(self.place), "lengths": self.directory.lengths(), "device": self.device}
         self.store.write(name, state, self.configuration.checkpoint.keep, compact=compact)
 
     def watch(self, done: float) -> bool:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 def kept_snapshots(iterations: int, most: int) -> list[int]:
     """The iterations 1 .. ``iterations`` whose snapshots are kept: evenly spaced ones, at most ``most``, and the last.
 
-    The spacing doubles when they would be too many, so none that was dropped is missed later.
+    A snapshot has the number of the iteration that it plays, so the last is that of the next one. The spacing doubles
+    when they would be too many, so none that was dropped is missed later.
     """
     if most == 0 or iterations == 0:
         return []

@@ -7,10 +7,11 @@ both players' traversals before both fits):
    opponent's decisions to the strategy memory. Outcome sampling keeps the targets unbiased (``kernels.values``).
 2. advantage: fit each advantage network to its memory, rows weighted by their iterations.
 3. strategy: fit the strategy network to its memory.
-4. keep a snapshot of the advantage networks.
+4. keep a snapshot of the advantage networks, which play the next iteration.
 
-The average strategy is exact as a mixture of snapshots. The strategy network approximates it, and under outcome
-sampling its rows are also weighted by how likely the traverser came along, which changes with the iterations.
+The average strategy of all iterations, the next one included, is exact as a mixture of snapshots. The strategy network
+approximates it, and under outcome sampling its rows are also weighted by how likely the traverser came along, which
+changes with the iterations.
 """
 
 from __future__ import annotations
@@ -30,7 +31,6 @@ from lostcfr.errors import ResourceError
 from lostcfr.fit import Fit
 from lostcfr.forward import Forward, torch_threads
 from lostcfr.game import LostCities
-from lostcfr.kernels import rules as game_rules, trajectory as codes
 from lostcfr.memory import GIB, Batch, Reservoir, bytes_needed, check_budget
 from lostcfr.solvers.averaging import kept_snapshots, regret_weights, snapshot_weights, strategy_weights
 from lostcfr.solvers.views import agent_of, loaded
@@ -38,7 +38,7 @@ from lostcfr.threads import Workers
 from lostcfr.traverse.lockstep import Lockstep, Stopped
 from lostcfr.traverse.probe import Tree, estimate_tree
 from lostcfr.traverse.recursive import Recursive
-from lostcfr.traverse.samples import Played, Samples, seating
+from lostcfr.traverse.samples import Played, Samples, plain_task, seating
 from lostcfr.traverse.storage import row_bytes
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -98,6 +98,7 @@ class DeepCFR:
         average = configuration.averaging.strategy_network
         self.strategy = self._learner(len(self.advantages), folder, strategy=True) if average else None
         self.scheduler = self._scheduler()
+        self._keep_snapshot()
 
     @property
     def learners(self) -> list[Learner]:
@@ -105,12 +106,15 @@ class DeepCFR:
         return [*self.advantages, *([self.strategy] if self.strategy else [])]
 
     def check_budget(self, folder: Path) -> None:
-        """ResourceError unless the memories fit the configured budget and the machine."""
-        memory, game = self.configuration.memory, self.game
-        slots = game_rules.most_legal(game.parameters)
-        rows = memory.advantage_rows * (2 if self.configuration.network.one_per_seat else 1)
-        rows += memory.strategy_rows if self.configuration.averaging.strategy_network else 0
-        needed = bytes_needed(rows, game.num_features, slots)
+        """ResourceError unless memories and snapshots fit the configured budget and the machine."""
+        configuration, game = self.configuration, self.game
+        memory, seats = configuration.memory, 2 if configuration.network.one_per_seat else 1
+        rows = seats * memory.advantage_rows
+        rows += memory.strategy_rows if configuration.averaging.strategy_network else 0
+        network = nets.build(configuration.network, game, configuration.seed, 0)
+        snapshot = seats * sum(parameter.nbytes for parameter in network.parameters())
+        snapshots = min(configuration.averaging.snapshots, configuration.limits.iterations + 1)
+        needed = bytes_needed(rows, game.num_features, game.most_legal) + snapshots * snapshot
         check_budget(needed, memory.budget_gib, directory=folder if memory.mapped else None)
 
     def _learner(self, number: int, folder: Path, strategy: bool = False) -> Learner:
@@ -121,7 +125,7 @@ class DeepCFR:
         reservoir = Reservoir(
             memory.strategy_rows if strategy else memory.advantage_rows,
             game.num_features,
-            game_rules.most_legal(game.parameters),
+            game.most_legal,
             configuration.seed,
             number,
             folder if memory.mapped else None,
@@ -178,17 +182,12 @@ class DeepCFR:
             modules, outputs = modules + [*opponent.modules], outputs + [*opponent.outputs]
         else:
             opponent_player = opponent.player
-        task = codes.Task(
-            seed=np.uint64(self.configuration.seed),
+        task = plain_task(self.game, self.configuration.seed, seating(agent.player, opponent_player, outputs))._replace(
             iteration=iteration,
-            first=0,
-            mirror=0,
-            max_plies=self.game.rules.decision_cap,
             exploration=traversal.exploration,
             explores_once=traversal.exploring_decisions == "one",
             branching=traversal.sampling == "external",
             keeps_strategy=self.strategy is not None,
-            seating=seating(agent.player, opponent_player, outputs),
         )
         order = np.arange(2 * traversal.per_player)
         with torch_threads(1):
@@ -201,7 +200,7 @@ class DeepCFR:
     def _opponent(self, current: Agent) -> Agent:
         """Who sits opposite the traverser."""
         name = self.configuration.traversal.opponent
-        if name == "current" or (name == "average" and not self.snapshots):
+        if name == "current":
             return current
         return self.agent("mixture") if name == "average" else bot(name)
 
@@ -218,12 +217,16 @@ class DeepCFR:
             self.strategy.memory.insert(rows.features, rows.actions, rows.sigma, iteration)
 
     def finish_iteration(self) -> None:
-        """Count the iteration and keep a snapshot of the advantage networks as they are now."""
+        """Count the iteration and keep a snapshot of what plays the next one."""
         self.iteration += 1
-        averaging = self.configuration.averaging
-        if averaging.snapshots:
-            self.snapshots[self.iteration] = [learner.fit.weights() for learner in self.advantages]
-            kept = set(kept_snapshots(self.iteration, averaging.snapshots))
+        self._keep_snapshot()
+
+    def _keep_snapshot(self) -> None:
+        """Keep the advantage networks as they are now, under the number of the iteration that they will play."""
+        most, plays = self.configuration.averaging.snapshots, self.iteration + 1
+        if most:
+            self.snapshots[plays] = [learner.fit.weights() for learner in self.advantages]
+            kept = set(kept_snapshots(plays, most))
             self.snapshots = {t: weights for t, weights in self.snapshots.items() if t in kept}
 
     def agent(self, view: str) -> Agent:

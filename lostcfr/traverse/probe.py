@@ -13,7 +13,7 @@ from lostcfr.game import LostCities
 from lostcfr.kernels import trajectory as codes
 from lostcfr.kernels.rules import NO_ACTION
 from lostcfr.traverse.lockstep import Lockstep
-from lostcfr.traverse.samples import Player, seating
+from lostcfr.traverse.samples import Player, plain_task, seating
 
 PROBES = 1024
 WIDTH = 64
@@ -27,20 +27,9 @@ class Tree(NamedTuple):
 
 
 def estimate_tree(game: LostCities, seed: int) -> Tree:
-    """Estimate the size of a trajectory by random paths; chance of its own kind, iteration 0."""
+    """Estimate the size of a trajectory by random paths; iteration 0, which is never trained on."""
     anyone = Player(np.zeros((1, 2), np.int32), np.ones(1))
-    task = codes.Task(
-        seed=np.uint64(seed),
-        iteration=0,
-        first=0,
-        mirror=0,
-        max_plies=game.rules.decision_cap,
-        exploration=0.0,
-        explores_once=False,
-        branching=False,
-        keeps_strategy=True,
-        seating=seating(anyone, anyone, [codes.LOGITS]),
-    )
+    task = plain_task(game, seed, seating(anyone, anyone, [codes.LOGITS]))._replace(keeps_strategy=True)
 
     def uniform(features: npt.NDArray[np.uint8], network: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
         return np.zeros((len(features), game.num_actions), np.float32)

@@ -71,6 +71,22 @@ class Player(NamedTuple):
     weights: npt.NDArray[np.float64]  # [M]  relative probability of each choice, drawn for every trajectory
 
 
+def plain_task(game: LostCities, seed: int, table: codes.Seating) -> codes.Task:
+    """Rounds of iteration 0, played to their ends on policy, nothing of the opponent kept; ``_replace`` the rest."""
+    return codes.Task(
+        seed=np.uint64(seed),
+        iteration=0,
+        first=0,
+        mirror=0,
+        max_plies=game.rules.decision_cap,
+        exploration=0.0,
+        explores_once=False,
+        branching=False,
+        keeps_strategy=False,
+        seating=table,
+    )
+
+
 def seating(subject: Player, opponent: Player, outputs: Sequence[int]) -> codes.Seating:
     """The table that kernels seat trajectories by. ``outputs``: what those of each network mean, by kernel codes."""
     most = max(len(subject.weights), len(opponent.weights))

@@ -28,7 +28,7 @@ def idle_paths(lanes: int) -> codes.Paths:
 
 def empty_requests(game: LostCities, lanes: int, history: bool) -> codes.Requests:
     """Room for one request a lane; with the opponent's hand, where a baseline wants to see it."""
-    slots = game_rules.most_legal(game.parameters)
+    slots = game.most_legal
     return codes.Requests(
         features=np.zeros((lanes, game.num_features), np.uint8),
         history=np.zeros((lanes, game.num_history_features if history else 0), np.uint8),
@@ -43,7 +43,7 @@ def empty_requests(game: LostCities, lanes: int, history: bool) -> codes.Request
 def empty_choices(game: LostCities, lanes: int) -> codes.Choices:
     """Room for one choice a lane."""
     return codes.Choices(
-        sigma=np.zeros((lanes, game_rules.most_legal(game.parameters)), np.float32),
+        sigma=np.zeros((lanes, game.most_legal), np.float32),
         slot=np.zeros(lanes, np.int64),
         sampled=np.zeros(lanes, np.float32),
         fallback=np.zeros(lanes, np.bool_),
@@ -53,7 +53,7 @@ def empty_choices(game: LostCities, lanes: int) -> codes.Choices:
 
 def empty_rows(game: LostCities, rows: int) -> codes.Rows:
     """Room for decisions to learn from."""
-    slots = game_rules.most_legal(game.parameters)
+    slots = game.most_legal
     return codes.Rows(
         features=np.empty((rows, game.num_features), np.uint8),
         actions=np.empty((rows, slots), np.uint8),
