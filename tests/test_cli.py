@@ -27,7 +27,7 @@ EXIT_INTERRUPTED = 130
 STOPS_WITHIN = 5  # seconds
 PAIRS = 60
 POINTS = r"[+-]\d+\.\d\d"
-COMMANDS = ["bench", "config", "doctor", "evaluate", "replay", "train"]
+COMMANDS = ["arena", "bench", "config", "doctor", "evaluate", "replay", "train"]
 FIGURES = ["agent", "opponent", "pairs", "mean", "ci95", "win", "draw", "loss", "score", "opponent_score"]
 FIGURES += ["turns", "stalled", "opened", "unfinished", "seed", "rules", "max_decisions"]
 
@@ -197,7 +197,7 @@ def test_evaluate_shows_a_table(evaluated, capsys):
     ("command", "code", "message"),
     [
         ("evalute", EXIT_USAGE, "did you mean 'evaluate'"),
-        ("frobnicate", EXIT_USAGE, "known: bench, config, doctor, evaluate, replay, train"),
+        ("frobnicate", EXIT_USAGE, "known: arena, bench, config, doctor, evaluate, replay, train"),
         ("bench engin", EXIT_USAGE, "engine"),
         ("evaluate balancd --against cautious", EXIT_USAGE, "'balancd' (did you mean 'balanced'?)"),
         ("replay 7 --agents random selectiv", EXIT_USAGE, "'selectiv' (did you mean 'selective'?)"),

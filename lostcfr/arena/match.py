@@ -37,6 +37,7 @@ def play_pairs(
     pairs: int,
     seed: int,
     *,
+    first: int = 0,
     threads: int | None = None,
     max_decisions: int | None = None,
     width: int = WIDTH,
@@ -48,22 +49,24 @@ def play_pairs(
     So an agent against itself plays every round twice, move for move, and is exactly level, and swapping the agents
     only changes the sign. A round ends after ``max_decisions`` (by default ``rules.decision_cap``), scored as it
     stands. ``watch`` is told the rounds begun so far and says whether to stop, which raises ``lockstep.Stopped``. A
-    rule-based player may be given by its name.
+    rule-based player may be given by its name. The deals are those from number ``first`` on, so that a match can be
+    played in parts.
     """
     whole(pairs, 2, None, "pairs")
+    whole(first, 0, None, "first")
     agent, opponent = (bot(each) if isinstance(each, str) else each for each in (agent, opponent))
     table = seating(agent.player, opponent.shifted(len(agent.modules)), [*agent.outputs, *opponent.outputs])
     task = plain_task(game, seed, table)._replace(mirror=1, max_plies=max_decisions or game.rules.decision_cap)
     scheduler = Lockstep(game, min(width, 2 * pairs), threads)
     blocks = []
     with answering(game, agent, opponent, device) as forward:
-        for first in range(0, 2 * pairs, 2 * BLOCK):
-            order = np.arange(first, min(first + 2 * BLOCK, 2 * pairs))
+        for begin in range(0, 2 * pairs, 2 * BLOCK):
+            order = np.arange(begin, min(begin + 2 * BLOCK, 2 * pairs)) + 2 * first
 
-            def seen(started: int, first: int = first) -> bool:
-                return watch(first + started)
+            def seen(started: int, begin: int = begin) -> bool:
+                return watch(begin + started)
 
-            played = scheduler.play(task._replace(first=first), order, forward, record=False, watch=seen)
+            played = scheduler.play(task._replace(first=begin + 2 * first), order, forward, record=False, watch=seen)
             blocks.append(played.results)
     return in_pairs(np.concatenate(blocks))
 

@@ -10,6 +10,7 @@ from lostcfr.errors import EXIT_BUG, EXIT_RESOURCES, LostCFRError, nearest
 
 EXIT_INTERRUPTED = 130
 COMMANDS = {
+    "arena": "Play every agent against every other, and rate them.",
     "bench": "Measure how fast this machine plays, traverses and trains.",
     "config": "Check configuration files and show what they mean.",
     "doctor": "Show versions, cores, the kernel cache and what is missing.",
