@@ -81,8 +81,8 @@ def _rules_schema() -> dict[str, Any]:
     for each in fields(Rules):
         low, high = ALLOWED[each.name]
         number = {"type": "integer", "minimum": low, "maximum": high}
-        kind = {"anyOf": [number, {"type": "null"}]} if each.name == "stall_limit" else number
-        properties[each.name] = kind | {"default": each.default, "description": each.metadata["meaning"]}
+        about = each.metadata["meaning"] + (" Training needs a number." if each.name == "stall_limit" else "")
+        properties[each.name] = number | {"default": each.default, "description": about}
     about = "The rules of the game; docs/rules.md tells them."
     return {"type": "object", "description": about, "additionalProperties": False, "properties": properties}
 
