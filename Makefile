@@ -4,7 +4,7 @@ VENV = .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
 
-.PHONY: demo test lint types tests test-install bench bench-baseline clean
+.PHONY: demo test lint types tests test-install test-slow bench bench-baseline clean
 
 demo: $(INSTALLED)
 	rm -rf runs/demo
@@ -22,10 +22,13 @@ types: $(INSTALLED)
 	$(BIN)/mypy
 
 tests: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not install"
+	$(BIN)/python -m pytest -m "not install and not slow"
 
 test-install: $(INSTALLED)
 	$(BIN)/python -m pytest -m install
+
+test-slow: $(INSTALLED)
+	$(BIN)/python -m pytest -m slow
 
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-json=build/bench.json

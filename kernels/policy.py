@@ -65,6 +65,32 @@ def softmax(outputs, actions, row, legal, out_sigma):
 
 
 @leaf
+def cut(sigma, row, legal, floor, bits):
+    """Drop the actions below ``floor`` from ``sigma[row]`` (f4) and scale the others to sum to one.
+
+    Where all are below it the likeliest one stays, of equals one at random by 64 ``bits``.
+    """
+    total = highest = 0.0
+    for slot in range(legal):
+        probability = np.float64(sigma[row, slot])
+        highest = max(highest, probability)
+        if probability >= floor:
+            total += probability
+    if total > 0.0:
+        for slot in range(legal):
+            sigma[row, slot] = sigma[row, slot] / total if sigma[row, slot] >= floor else 0.0
+        return
+    equals = 0
+    for slot in range(legal):
+        equals += sigma[row, slot] == highest
+    choice = rng.below(bits, equals)
+    for slot in range(legal):
+        equal = sigma[row, slot] == highest
+        sigma[row, slot] = np.float64(equal and choice == 0)
+        choice -= equal
+
+
+@leaf
 def explored(probability, exploration, legal):
     """The probability ``xi`` of an action under a share of uniform play."""
     return (1.0 - exploration) * np.float64(probability) + exploration / legal

@@ -194,6 +194,20 @@ def list_legal(rules, games, i, out_actions, row):
 
 
 @leaf
+def is_forced(rules, games, i):
+    """Whether lane ``i``, which must not be finished, has only one legal action."""
+    if is_draw(games, i):
+        return drawable_piles(rules, games, i) == 0
+    if rules.hand_size > max(rules.n_wagers, 1):
+        return False  # cards of two types at least, and any can be discarded
+    player = to_move(games, i)
+    n = 0
+    for color in range(rules.n_colors):
+        n += count(held_types(rules, games, i, player, color)) + count(playable_types(rules, games, i, player, color))
+    return n == 1
+
+
+@leaf
 def list_members(members, base, out_actions, row, n):
     """Write ``base +`` each member of a set from slot ``n`` on; returns the next free slot."""
     while members:

@@ -1,12 +1,13 @@
 """The tick: refill and gather, choose, record, apply. Each kernel works on all lanes of a group.
 
-Training, matches and search are uses of this one tick; a match leaves out ``record``. Every draw of chance is keyed by
-the trajectory, the decision and, in external sampling, the branch, so lanes, groups and their order do not matter.
+Training, matches and search are uses of this one tick; where training records, a match tallies. Every draw of chance is
+keyed by the trajectory, the decision and, in external sampling, the branch, so lanes, groups and their order do not
+matter.
 """
 
 import numpy as np
 
-from lostcfr.kernels import bots, infoset, policy, rng, rules as game, trajectory as codes
+from lostcfr.kernels import bots, infoset, policy, rng, rules as game, tally as tallies, trajectory as codes
 from lostcfr.kernels.jit import kernel, leaf
 from lostcfr.kernels.state import copy_lane, finished, is_draw, ply, to_move, turns
 from lostcfr.kernels.trajectory import ALL_SLOTS, IDLE, NO_ROW, below_branch, subject
@@ -61,17 +62,30 @@ def start(rules, task, games, paths, i, queue):
     paths.row[i] = NO_ROW
     paths.slot[i] = 0
     paths.explored[i] = False
-    stream = stream_of(task, trajectory)
-    game.shuffle(rules, games, i, task.seed, task.iteration, stream)
+    game.shuffle(rules, games, i, task.seed, task.iteration, stream_of(task, trajectory))
     game.deal(rules, games, i)
     for seat in range(2):
-        # By seat, not by role: the seats of a mirrored pair draw alike, whoever is the subject.
-        role = 0 if seat == subject(trajectory) else 1
-        point = policy.unit(rng.draw(task.seed, task.iteration, stream, seat, rng.OPPONENT))
-        choice = 0
-        while choice < task.seating.cumulative.shape[1] - 1 and point >= task.seating.cumulative[role, choice]:
-            choice += 1
-        paths.network[i, seat] = task.seating.network[role, choice, seat]
+        paths.network[i, seat] = network_of(task, trajectory, seat)
+
+
+@leaf
+def network_of(task, trajectory, seat):
+    """The network that plays in a seat of a trajectory, or -1 - code of a rule-based player."""
+    role = 0 if seat == subject(trajectory) else 1
+    # By seat, not by role: the seats of a mirrored pair draw alike, whoever is the subject.
+    point = policy.unit(rng.draw(task.seed, task.iteration, stream_of(task, trajectory), seat, rng.OPPONENT))
+    choice = 0
+    while choice < task.seating.cumulative.shape[1] - 1 and point >= task.seating.cumulative[role, choice]:
+        choice += 1
+    return task.seating.network[role, choice, seat]
+
+
+@kernel
+def list_networks(task, trajectories, out_network):
+    """Who will play in both seats (i4 [T, 2]) of some trajectories (i8 [T])."""
+    for k in range(trajectories.shape[0]):
+        for seat in range(2):
+            out_network[k, seat] = network_of(task, trajectories[k], seat)
 
 
 @leaf
@@ -85,7 +99,7 @@ def finish(rules, task, games, paths, i, rows, results):
     results[row, codes.SCORE] += score
     results[row, codes.OPPONENT_SCORE] += opponent_score
     results[row, codes.TURNS] += turns(games, i)
-    results[row, codes.OPENED] += game.opened(rules, games, i, mine)
+    tallies.count_round(rules, games, i, mine, results, row)
     results[row, codes.UNFINISHED] += not finished(rules, games, i)
     deliver(rows, paths.row[i], paths.slot[i], np.float64(score - opponent_score))
     paths.trajectory[i] = IDLE
@@ -95,26 +109,48 @@ def finish(rules, task, games, paths, i, rows, results):
 def play_on(rules, task, games, paths, i, requests, results):
     """Play lane ``i`` to a decision that a network has to answer and request it; False if the round ended first."""
     r = requests.size[0]
+    row = paths.trajectory[i] - task.first
     while not is_over(rules, task, games, i):
         if is_draw(games, i) and game.is_stalled(rules, games, i):
-            results[paths.trajectory[i] - task.first, codes.FORCED] += 1
+            results[row, codes.FORCED] += 1
         network = np.int64(paths.network[i, to_move(games, i)])
         if network < 0:
             stream = stream_of(task, paths.trajectory[i])
             seed = task.seed ^ paths.branch[i]
-            game.apply(rules, games, i, bots.decide(rules, games, i, -1 - network, seed, task.iteration, stream))
-            continue
-        legal = game.list_legal(rules, games, i, requests.actions, r)
-        if legal > 1:
-            requests.legal[r] = legal
-            requests.lane[r] = i
-            requests.network[r] = network
-            infoset.encode(rules, games, i, requests.features, r)
-            if requests.history.shape[1]:
-                infoset.encode_history(rules, games, i, requests.history, r)
-            return True
-        game.apply(rules, games, i, np.int64(requests.actions[r, 0]))
+            action = bots.decide(rules, games, i, -1 - network, seed, task.iteration, stream)
+        else:
+            legal = game.list_legal(rules, games, i, requests.actions, r)
+            if legal > 1:
+                write_request(rules, games, i, legal, network, requests, r)
+                return True
+            action = np.int64(requests.actions[r, 0])
+        if to_move(games, i) == subject(paths.trajectory[i]):
+            tallies.count_action(rules, games, i, action, results, row)
+        game.apply(rules, games, i, action)
     return False
+
+
+@leaf
+def write_request(rules, games, i, legal, network, requests, r):
+    """Make the decision of lane ``i``, whose ``legal`` actions are listed, request ``r``."""
+    requests.legal[r] = legal
+    requests.lane[r] = i
+    requests.network[r] = network
+    infoset.encode(rules, games, i, requests.features, r)
+    if requests.history.shape[1]:
+        infoset.encode_history(rules, games, i, requests.history, r)
+
+
+@kernel
+def request_all(rules, games, requests):
+    """Request the decision of every lane whose round is not over, forced ones too, of network 0."""
+    requests.size[0] = 0
+    for i in range(games.status.shape[0]):
+        r = requests.size[0]
+        legal = game.list_legal(rules, games, i, requests.actions, r)
+        if legal:
+            write_request(rules, games, i, legal, 0, requests, r)
+            requests.size[0] += 1
 
 
 @kernel
@@ -151,13 +187,37 @@ def write_policy(task, games, paths, requests, answers, choices, r):
     legal = requests.legal[r]
     for slot in range(legal, requests.actions.shape[1]):
         choices.sigma[r, slot] = 0.0
+    ties = draw(task, games, paths, requests.lane[r], rng.TIE)
     meaning = task.seating.outputs[requests.network[r]]
+    fallback = False
     if meaning == codes.LOGITS:
         policy.softmax(answers.outputs, requests.actions, r, legal, choices.sigma)
-        return False
-    ties = draw(task, games, paths, requests.lane[r], rng.TIE)
-    uniform = meaning == codes.REGRETS_OR_UNIFORM
-    return policy.match_regrets(answers.outputs, requests.actions, r, legal, uniform, ties, choices.sigma)
+    else:
+        uniform = meaning == codes.REGRETS_OR_UNIFORM
+        fallback = policy.match_regrets(answers.outputs, requests.actions, r, legal, uniform, ties, choices.sigma)
+    floor = task.seating.floor[requests.network[r]]
+    if floor > 0.0:
+        policy.cut(choices.sigma, r, legal, floor, ties)
+    return fallback
+
+
+@kernel
+def write_policies(task, games, paths, requests, answers, choices):
+    """Turn each answer into a policy."""
+    for r in range(requests.size[0]):
+        choices.fallback[r] = write_policy(task, games, paths, requests, answers, choices, r)
+
+
+@kernel
+def tally(rules, task, games, paths, requests, choices, results):
+    """Count what networks decide for the subjects."""
+    for r in range(requests.size[0]):
+        i = requests.lane[r]
+        if choices.slot[r] != ALL_SLOTS and to_move(games, i) == subject(paths.trajectory[i]):
+            row = paths.trajectory[i] - task.first
+            action = np.int64(requests.actions[r, choices.slot[r]])
+            tallies.count_policy(choices.sigma, r, requests.legal[r], results, row)
+            tallies.count_action(rules, games, i, action, results, row)
 
 
 @kernel

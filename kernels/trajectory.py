@@ -47,7 +47,18 @@ TURNS = 3
 FORCED = 4  # deck draws that the stall limit forced
 OPENED = 5  # expeditions that the subject started
 UNFINISHED = 6  # rounds that were ended early
-RESULTS = 7
+# The subject's play. What its networks decide is only counted where nothing is recorded, in matches.
+CARDS = 7  # of its expeditions
+POSITIVE = 8  # expeditions above 0 points
+NEGATIVE = 9
+BONUSES = 10  # expeditions with a bonus
+PLIES = 11  # its decisions
+FORCED_DECISIONS = 12  # those with one legal action
+PILE_DRAWS = 13
+GOOD_OPENINGS = 14  # expeditions that were opened with a visible score (see ``tally``) of at least 0
+ENTROPY = 15  # of the policies of its networks, in millionths of a nat
+SUPPORT = 16  # actions with a probability above 0.01 in them
+RESULTS = 17
 
 
 class Seating(NamedTuple):
@@ -56,6 +67,7 @@ class Seating(NamedTuple):
     cumulative: np.ndarray  # [2, M] f8  probability of the choices up to this one
     network: np.ndarray  # [2, M, 2] i4  the choice's network for each seat, or -1 - code of a rule-based player
     outputs: np.ndarray  # [networks] u1  one of the meanings above
+    floor: np.ndarray  # [networks] f4  actions less likely than this are not played; above 1 only the likeliest is
 
 
 class Task(NamedTuple):

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from lostcfr.kernels import bots, planners
-from lostcfr.names import BOT_NAMES, bot_name
-from lostcfr.traverse.samples import Player
+from lostcfr.errors import InputError, whole
+from lostcfr.kernels import bots, planners, tick
+from lostcfr.kernels.lanes import LEAVE
+from lostcfr.kernels.rules import NO_ACTION
+from lostcfr.names import BOT_NAMES, PLAY_ALL, bot_name
+from lostcfr.traverse.samples import Player, plain_task, seating
+from lostcfr.traverse.storage import answers_to, empty_choices, empty_requests, idle_paths
 
 if TYPE_CHECKING:
+    from lostcfr.forward import Forward
+    from lostcfr.lanes import Lanes
     from lostcfr.nets import Network
     from lostcfr.rules import Rules
 
@@ -26,6 +34,7 @@ CODES = (
     bots.SELECTIVE,
 )
 BOTS = dict(zip(BOT_NAMES, CODES, strict=True))
+TILE = 256  # rows of a forward
 
 
 def bot_code(name: str) -> int:
@@ -42,12 +51,78 @@ class Agent:
     modules: Sequence[Network] = ()
     outputs: Sequence[int] = ()  # what those of each module mean, by codes of kernels.trajectory
     rules: Rules | None = None  # the rules it was trained for; None where any will do
+    floor: float = PLAY_ALL  # it plays no action less likely than that, but always one
 
     def shifted(self, first: int) -> Player:
         """The player where its first network has the number ``first``."""
         networks = self.player.networks
         return Player(
             np.where(networks < 0, networks, networks + np.int32(first)).astype(np.int32), self.player.weights
+        )
+
+    @property
+    def floors(self) -> list[float]:
+        """Its floor for each module."""
+        return [self.floor] * len(self.modules)
+
+    def policy(self, lanes: Lanes, seed: int = 0) -> npt.NDArray[np.float32]:
+        """f4 [n, num_actions]: with what probability it takes each action in each lane; 0 where the round is over.
+
+        A mixture's policy is the mean of its snapshots' policies by their weights, which is the chance of an action
+        if a snapshot is drawn for this decision alone. In a match one is drawn for a round, so what was played before
+        says something about which; that is not taken into account.
+
+        ``seed``: the chance of rule-based players, whose one action has the probability 1, and of ties. InputError
+        where the lanes are of other rules than the agent was trained with.
+        """
+        self._check_rules(lanes)
+        out = np.zeros((len(lanes), lanes.game.num_actions), np.float32)
+        first = int(self.player.networks[0, 0])
+        if first < 0:
+            actions = lanes.bot_actions(np.full(len(lanes), -1 - first), seed)
+            playing = np.flatnonzero(actions != LEAVE)
+            out[playing, actions[playing]] = 1.0
+        elif not lanes.finished.all():
+            self._write_policy(lanes, whole(seed, 0, 2**64 - 1, "seed"), out)
+        return out
+
+    def _write_policy(self, lanes: Lanes, seed: int, out: npt.NDArray[np.float32]) -> None:
+        """The same for networks, where at least one round is not over."""
+        from lostcfr.forward import torch_threads
+
+        game, networks = lanes.game, self.player.networks
+        task = plain_task(game, seed, seating(self.player, self.player, self.outputs, self.floors))
+        paths, choices = idle_paths(len(lanes)), empty_choices(game, len(lanes))
+        paths.trajectory[:] = lanes.first + np.arange(len(lanes))
+        requests = empty_requests(game, len(lanes), history=False)
+        tick.request_all(game.parameters, lanes.games, requests)
+        n = int(requests.size[0])
+        lane, actions = requests.lane[:n], requests.actions[:n]
+        mixed, seat = np.zeros(actions.shape), lanes.to_move[lane]
+        with torch_threads(1):
+            for pair, weight in zip(networks, self.player.weights / self.player.weights.sum(), strict=True):
+                requests.network[:n] = pair[seat]
+                answers = answers_to(requests, n, self._forward, None)
+                tick.write_policies(task, lanes.games, paths, requests, answers, choices)
+                mixed += weight * choices.sigma[:n]
+        row, slot = np.nonzero(actions != NO_ACTION)
+        out[lane[row], actions[row, slot]] = mixed[row, slot]
+
+    @cached_property
+    def _forward(self) -> Forward:
+        """Its networks, where they are; torch is loaded for networks only."""
+        from lostcfr.forward import Forward
+
+        return Forward(self.modules, TILE, str(next(self.modules[0].parameters()).device))
+
+    def _check_rules(self, lanes: Lanes) -> None:
+        if self.rules is None or self.rules == lanes.game.rules:
+            return
+        ours, theirs = asdict(self.rules), asdict(lanes.game.rules)
+        name = next(name for name in ours if ours[name] != theirs[name])
+        raise InputError(
+            f"{self.name} was trained with {name}={ours[name]}, but these lanes are of a game with "
+            f"{name}={theirs[name]}: make them by LostCities(agent.rules).lanes(n)"
         )
 
 

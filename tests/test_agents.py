@@ -10,6 +10,7 @@ from lostcfr.agents import BOTS
 from lostcfr.arena.match import play_pairs
 from lostcfr.errors import CheckpointError, ConfigurationError
 from lostcfr.kernels import trajectory as codes
+from lostcfr.names import PLAY_ALL, PLAY_LIKELIEST
 from lostcfr.run.start import load_agent, rules_of_match
 from lostcfr.solvers.averaging import kept_snapshots, snapshot_weights
 from lostcfr.traverse.samples import Player
@@ -111,7 +112,12 @@ def test_a_mixture_draws_its_networks_by_their_weights(run):
         ("balancd", r"there is no agent 'balancd' \(did you mean 'balanced'\?\); an agent is a rule-based player"),
         ("quark", r"there is no agent 'quark'; an agent is a rule-based player \(random, .*\) or the folder of a run"),
         ("runs/none", "runs/none is no folder of a run or checkpoint, so 'runs/none' names no agent"),
-        ("balanced:mixture", "balanced is no folder of a run or checkpoint"),
+        ("balancd:greedy", r"balancd is no folder of a run or checkpoint \(did you mean 'balanced'\?\), so"),
+        (
+            "balanced:mixture",
+            r"'balanced:mixture': a rule-based player takes no suffix; write balanced \(./balanced:mix",
+        ),
+        ("Discard_Only:sample:", "a rule-based player takes no suffix; write Discard_Only"),
         ("", "there is no agent ''"),
     ],
 )
@@ -120,11 +126,67 @@ def test_wrong_names(name, message):
         load_agent(name)
 
 
-@pytest.mark.parametrize("view", ["mixtur", "best"])
-def test_a_wrong_view_is_told_which_there_are(run, view):
-    message = f"there is no view '{view}' of this agent; there are: mixture, average, current"
-    with pytest.raises(InputError, match=message):
-        load_agent(f"{run}:{view}")
+KNOWN = "known: mixture, average, current, sample, greedy, threshold=0.1"
+
+
+@pytest.mark.parametrize(
+    ("suffixes", "message"),
+    [
+        ("mixtur", rf"an agent has no suffix 'mixtur' \(did you mean 'mixture'\?\); {KNOWN}"),
+        ("average:gredy", rf"no suffix 'gredy' \(did you mean 'greedy'\?\); {KNOWN}"),
+        ("threshold", rf"no suffix 'threshold' \(did you mean 'threshold=0.1'\?\); {KNOWN}"),
+        ("best", f"no suffix 'best'; {KNOWN}"),
+        ("", f"no suffix ''; {KNOWN}"),
+        ("threshold=", "'threshold=' must give a probability from 0 to 1, such as threshold=0.1"),
+        ("threshold=1.5", "'threshold=1.5' must give a probability from 0 to 1"),
+        ("threshold=nan", "'threshold=nan' must give a probability"),
+        ("mixture:greedy:current", "names 2 views; it may have one of mixture, average, current"),
+        ("average:average", "names 2 views"),
+        ("greedy:sample", "names 2 ways to choose an action; it may have one of sample, greedy and threshold=0.1"),
+        ("threshold=0.1:mixture:threshold=0.2:greedy", "names 3 ways to choose an action"),
+    ],
+)
+def test_wrong_suffixes_are_told_which_there_are(run, suffixes, message):
+    with pytest.raises(InputError, match=message) as error:
+        load_agent(f"{run}:{suffixes}")
+    assert str(error.value).startswith(f"'{run}:{suffixes}'")
+
+
+@pytest.mark.parametrize(
+    ("suffixes", "view", "floor"),
+    [
+        (":greedy", "average", PLAY_LIKELIEST),
+        (":sample", "average", PLAY_ALL),
+        (":mixture:threshold=0.25", "mixture", 0.25),
+        (":threshold=1:current", "current", 1.0),
+        (":greedy:mixture", "mixture", PLAY_LIKELIEST),
+        (":current:sample", "current", PLAY_ALL),
+    ],
+)
+def test_suffixes_stand_in_any_order(run, suffixes, view, floor):
+    agent = load_agent(f"{run}{suffixes}")
+    assert parameters(agent) == parameters(load_agent(f"{run}:{view}"))
+    assert (agent.name, agent.floor) == (f"{run}{suffixes}", floor)
+    assert agent.floors == [floor] * len(agent.modules)
+
+
+def test_ways_to_choose_an_action_differ_in_a_match_and_sample_is_meant_without_one(run):
+    ways = ["", ":sample", ":greedy", ":threshold=0.4"]
+    plain, sample, greedy, threshold = (
+        play_pairs(GAME, load_agent(f"{run}:average{way}"), "balanced", 60, 1, threads=1) for way in ways
+    )
+    assert all((one == other).all() for one, other in zip(plain, sample, strict=True))
+    entropies = [int(pairs.entropy.sum()) for pairs in (plain, threshold, greedy)]
+    assert entropies == sorted(entropies, reverse=True)
+    assert entropies[-1] == 0 < entropies[0]
+
+
+def test_each_side_keeps_its_own_way(run):
+    """The floors of both go into one table: swapping the sides changes the sign only."""
+    one, other = load_agent(f"{run}:mixture:greedy"), load_agent(f"{run}:average:threshold=0.4")
+    here, there = play_pairs(GAME, one, other, 60, 1, threads=1), play_pairs(GAME, other, one, 60, 1, threads=1)
+    assert (here.score == there.opponent_score[:, ::-1]).all()
+    assert (here.entropy.sum(), there.entropy.sum() > 0) == (0, True)
 
 
 def test_views_that_were_not_trained_are_not_there(tmp_path):

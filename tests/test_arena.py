@@ -8,8 +8,12 @@ from lostcfr.agents import bot
 from lostcfr.arena import match
 from lostcfr.arena.match import Pairs, play_pairs
 from lostcfr.arena.stats import interval, summary
+from lostcfr.forward import Forward
+from lostcfr.kernels import tick, trajectory as codes
 from lostcfr.threads import Workers, budget
 from lostcfr.traverse import lockstep
+from lostcfr.traverse.samples import Player, plain_task, seating
+from made_up import fresh
 from rule_sets import MINI
 
 GAME = LostCities()
@@ -60,12 +64,26 @@ def test_figures_of_known_pairs():
         forced=np.array([[0, 2], [0, 0]], np.int32),
         opened=np.array([[3, 4], [2, 5]], np.int32),
         unfinished=np.array([[False, True], [False, False]]),
+        cards=np.array([[9, 12], [10, 18]]),
+        positive=np.array([[1, 2], [0, 1]]),
+        negative=np.array([[2, 1], [2, 2]]),
+        bonuses=np.array([[0, 0], [1, 0]]),
+        plies=np.array([[44, 50], [46, 60]]),
+        forced_decisions=np.array([[4, 0], [0, 6]]),
+        pile_draws=np.array([[0, 3], [1, 6]]),
+        good_openings=np.array([[3, 0], [1, 3]]),
+        entropy=np.array([[9_500_000, 0], [0, 0]]),
+        support=np.array([[80, 100], [100, 100]]),
     )
     row = summary("a", "b", pairs)
     assert (row["pairs"], row["mean"], row["win"], row["draw"], row["loss"]) == (2, 2.0, 0.5, 0.25, 0.25)
     assert (row["score"], row["opponent_score"], row["turns"], row["opened"]) == (12.0, 10.0, 50.0, 3.5)
     assert row["stalled"] == 2 / 200
     assert row["unfinished"] == 0.25
+    assert (row["decisions"], row["forced_decisions"], row["pile_draws"]) == (47.5, 2.5, 2.5)
+    assert (row["cards"], row["positive"], row["negative"], row["bonus"]) == (3.5, 4 / 14, 7 / 14, 1 / 14)
+    assert (row["good_openings"], row["bad_openings"]) == (0.5, 0.5)
+    assert (row["entropy"], row["support"]) == (0.05, 2.0)
     # Pair means 3 and 1: mean 2, standard error 1, t of one degree of freedom 12.706.
     assert row["ci95"] == pytest.approx([2 - 12.7062, 2 + 12.7062], abs=1e-3)
 
@@ -77,6 +95,41 @@ def test_the_interval_covers_the_truth_about_19_times_in_20():
         low, high = interval(generator.normal(1.5, 4.0, 25))
         covered += low <= 1.5 <= high
     assert 0.935 < covered / 2000 < 0.965
+
+
+def asked_together(monkeypatch, agent, opponent):
+    """A match, and the networks of a tick (their mean number over ticks) with two lanes of one thread."""
+    asked, forward = [], Forward.__call__
+    with monkeypatch.context() as patch:
+        patch.setattr(Forward, "__call__", lambda self, rows, by: asked.append(len(set(by))) or forward(self, rows, by))
+        pairs = play_pairs(LostCities(MINI), agent, opponent, 200, 1, threads=1, width=16)
+    return pairs, np.mean(asked)
+
+
+@pytest.mark.parametrize("opponent", [bot("noisy"), fresh(MINI, "current"), fresh(MINI, weights=(3.0, 1.0))])
+def test_snapshots_are_asked_one_after_the_other_which_changes_no_result(monkeypatch, opponent):
+    agent = fresh(MINI, weights=(1.0,) * 12)
+    together, few = asked_together(monkeypatch, agent, opponent)
+    monkeypatch.setattr(match, "by_networks", lambda task, trajectories: trajectories)
+    scattered, many = asked_together(monkeypatch, agent, opponent)
+    assert all((one == other).all() for one, other in zip(together, scattered, strict=True))
+    assert few < 0.6 * many
+
+
+def test_trajectories_are_put_in_order_by_their_networks():
+    """The numbers of the opponent's networks follow those of the agent; the seating is as the kernel says."""
+    player, other = Player(np.array([[0, 1], [2, 3]], np.int32), np.array([1.0, 3.0])), bot("random").player
+    task = plain_task(GAME, 5, seating(player, other, [codes.LOGITS] * 4))._replace(mirror=1, first=100)
+    order = match.by_networks(task, np.arange(100, 500))
+    networks = np.empty((400, 2), np.int32)
+    tick.list_networks(task, order, networks)
+    assert sorted(order) == list(range(100, 500))
+    assert (networks[np.arange(400), 1 - (order & 1)] == other.networks[0, 0]).all()
+    mine = networks.max(axis=1)
+    assert (np.diff(mine) >= 0).all()
+    assert all((np.diff(order[mine == number]) > 0).all() for number in range(4))
+    assert (mine % 2 == order & 1).all()
+    assert 250 < (mine >= 2).sum() < 350
 
 
 def test_a_round_can_be_ended_early():

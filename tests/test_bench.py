@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from lostcfr import LostCities, nets
-from lostcfr.bench import engine, train, traversal
+from lostcfr.bench import engine, evaluate, train, traversal
 from lostcfr.cli.bench import command
 from lostcfr.config import NetworkConfig
 from lostcfr.kernels.rules import NO_ACTION
@@ -22,12 +22,13 @@ NETWORK = NetworkConfig(hidden=8, layers=1)
 SIZES = {
     traversal: {"WIDTH": 8, "TILE": 8, "ROWS": 16, "PASSES": 1, "TRAJECTORIES": 32, "REPEATS": 1},
     train: {"BATCH": 32, "ROWS": 100, "WARM_UP": 1, "REPEATS": 1},
+    evaluate: {"PAIRS": 4, "REPEATS": 1},
 }
 
 
 @pytest.fixture
 def small(monkeypatch):
-    """Both benchmarks of training at sizes that take no time."""
+    """The benchmarks of networks at sizes that take no time."""
     for module, sizes in SIZES.items():
         for name, value in (sizes | {"NETWORK": NETWORK}).items():
             monkeypatch.setattr(module, name, value)
@@ -85,6 +86,16 @@ def test_an_update_is_set_beside_its_forward_backward_and_optimiser(small):
     assert figures["threads"] == 1
 
 
+def test_a_match_is_timed_with_a_network_and_without(small):
+    steps = []
+    figures = evaluate.run(1, progress=steps.append)
+    assert steps == ["warm-up", "bots", "a network"]
+    decisions = figures["decisions_per_second"] * figures["network_seconds"]
+    assert decisions == pytest.approx(round(decisions))
+    assert decisions >= 8 * 44  # two decisions a turn, half of the turns, and at least 44 of them
+    assert (figures["pairs"], figures["threads"]) == (4, 1)
+
+
 def test_the_memory_of_the_benchmark_is_full_and_half_of_the_slots_are_legal(small):
     """ROWS is no multiple of BATCH, so that what is filled is counted, not what was asked for."""
     memory = train.filled_memory(LostCities(), Workers(1))
@@ -94,7 +105,7 @@ def test_the_memory_of_the_benchmark_is_full_and_half_of_the_slots_are_legal(sma
     assert (rows["values"][rows["actions"] == NO_ACTION] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["traversal", "train"])
+@pytest.mark.parametrize("name", ["traversal", "train", "evaluate"])
 def test_the_commands_show_every_figure(small, name):
     table = CliRunner().invoke(command, [name, "--threads", "1"], catch_exceptions=False).stdout
     figures = json.loads(CliRunner().invoke(command, [name, "--threads", "1", "--json"]).stdout)

@@ -29,7 +29,9 @@ PAIRS = 60
 POINTS = r"[+-]\d+\.\d\d"
 COMMANDS = ["arena", "bench", "config", "doctor", "evaluate", "replay", "train"]
 FIGURES = ["agent", "opponent", "pairs", "mean", "ci95", "win", "draw", "loss", "score", "opponent_score"]
-FIGURES += ["turns", "stalled", "opened", "unfinished", "seed", "rules", "max_decisions"]
+FIGURES += ["turns", "stalled", "opened", "unfinished", "decisions", "forced_decisions", "pile_draws", "cards"]
+FIGURES += ["positive", "negative", "bonus", "good_openings", "bad_openings", "entropy", "support"]
+FIGURES += ["seed", "rules", "max_decisions"]
 
 
 def start(*arguments, program=MAIN, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **variables):
@@ -163,6 +165,8 @@ def test_evaluate_reports_every_figure(evaluated):
         assert row["turns"] >= 44
         assert 0 <= row["stalled"] < 1
         assert 0 < row["opened"] <= 5
+        assert row["good_openings"] + row["bad_openings"] == pytest.approx(1, abs=1e-12)
+        assert row["entropy"] is row["support"] is None
     assert rows[0]["ci95"][0] < rows[0]["ci95"][1]
 
 
@@ -186,11 +190,14 @@ def test_a_bot_is_exactly_level_with_itself(evaluated):
 
 def test_evaluate_shows_a_table(evaluated, capsys):
     show(evaluated[0])
-    first, header, *rows = capsys.readouterr().out.splitlines()
+    results, play = (part.splitlines() for part in capsys.readouterr().out.split("\n\n"))
+    first, header, *rows = results
     assert first.startswith(f"{PAIRS} mirrored pairs; points a round for balanced")
     assert header.split()[:6] == ["opponent", "points", "interval", "win", "draw", "loss"]
     for row, name in zip(rows, ["cautious", "balanced"], strict=True):
         assert re.fullmatch(rf"{name} +{POINTS} +{POINTS} \.\. {POINTS}( +-?[\d.]+%?){{8}}", row)
+    for row, name in zip(play[2:], ["cautious", "balanced"], strict=True):
+        assert re.fullmatch(rf"{name}( +[\d.]+%?){{9}} +- +-", row)
 
 
 @pytest.mark.parametrize(

@@ -44,12 +44,16 @@ COMPILERS = re.compile(r"\b(njit|vectorize|guvectorize|jitclass|cfunc|stencil|ji
 # or not contiguous.
 SMOKE = """
 import json
+from dataclasses import replace
 import numpy as np
 from lostcfr import LostCities, Rules
 from lostcfr.agents import BOTS
 from lostcfr.arena.match import play_pairs
+from lostcfr.config import Configuration, NetworkConfig
 from lostcfr.kernels import lanes as kernels, reservoir, samples, tick, trajectory as codes, values
 from lostcfr.memory import Reservoir
+from lostcfr.nets import build
+from lostcfr.solvers.views import agent_of
 from lostcfr.threads import Workers
 from lostcfr.traverse.lockstep import Lockstep
 from lostcfr.traverse.recursive import Recursive
@@ -72,6 +76,12 @@ for threads, rules in (1, Rules()), (2, Rules(n_colors=3, hand_size=4, stall_lim
         batch.scores()
     play_pairs(game, "cautious", "random", 2, 7, threads=threads)
     play_pairs(game, "noisy", "selective", 2, 7, threads=threads, max_decisions=20)
+    network = agent_of("fresh", "average", [[build(NetworkConfig(hidden=8), game, 7, 0)]], np.ones(1), Configuration())
+    network = replace(network, rules=rules, floor=0.1 * threads)
+    network.policy(lanes)
+    lanes.deal(seed=8)
+    network.policy(lanes)
+    play_pairs(game, network, "random", 2, 7, threads=threads)
 def nothing(features, _):
     return np.broadcast_to(np.float32(0), (len(features), game.num_actions))
 
@@ -241,6 +251,7 @@ def test_importing_the_package_loads_no_compiler():
     loaded = set(run(LOADED).split())
     assert "lostcfr.rules" in loaded
     assert not {"numba", "llvmlite", "torch"} & loaded
+    assert callable(lostcfr.load_agent)
 
 
 def test_every_entry_kernel_has_one_compiled_version():

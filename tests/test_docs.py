@@ -13,7 +13,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 START = "lostcfr train configs/smoke.yaml --run runs/smoke"  # makes the run that other examples use
-MEASURED_SMALL = ("lostcfr bench traversal", "lostcfr bench train")  # slow: ``test_bench`` runs them, at other sizes
+MEASURED_SMALL = (
+    "lostcfr bench traversal",
+    "lostcfr bench train",
+    "lostcfr bench evaluate",
+)  # slow: ``test_bench`` runs them, at other sizes
 
 
 def blocks(language):

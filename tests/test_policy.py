@@ -40,6 +40,12 @@ def softmax_all(outputs, actions, legal, out_sigma):
 
 
 @kernel
+def cut_all(sigma, legal, floor, bits):
+    for row in range(legal.shape[0]):
+        policy.cut(sigma, row, legal[row], floor, bits[row])
+
+
+@kernel
 def sample_all(sigma, exploration, legal, bits, out_slot):
     """Draw as often as there are bits from each row of sigma."""
     for row in range(legal.shape[0]):
@@ -176,6 +182,50 @@ def test_softmax_of_huge_logits_is_finite():
     assert sigmas[0].tolist() == [1.0, 0.0]
     assert sigmas[1].tolist() == pytest.approx([1 / 3] * 3, abs=1e-15)
     assert sigmas[2][0] == pytest.approx(1 / (1 + np.exp(-1)), abs=1e-12)
+
+
+def cut(sigmas, floor, bits=None):
+    """What is left of policies (lists) below a floor."""
+    table, legal = np.full((len(sigmas), SLOTS), 0.75, np.float32), np.array(list(map(len, sigmas)))
+    for k, sigma in enumerate(sigmas):
+        table[k, : len(sigma)] = sigma
+    bits = bits_of(len(sigmas)) if bits is None else np.array(bits, np.uint64)
+    cut_all(table, legal, np.float32(floor), bits)
+    assert (table[np.arange(SLOTS) >= legal[:, None]] == 0.75).all()
+    return [row[:n].tolist() for row, n in zip(table, legal, strict=True)]
+
+
+def random_policies(count):
+    weights = [np.random.default_rng(k).exponential(size=1 + k % SLOTS) for k in range(count)]
+    return [(each / each.sum()).astype(np.float32) for each in weights]
+
+
+@pytest.mark.parametrize("floor", [0.01, 0.1, 0.3, 0.6, 1.0, 2.0])
+def test_what_is_below_the_floor_is_dropped_and_the_rest_scaled(floor):
+    sigmas = random_policies(500)
+    for sigma, found in zip(sigmas, cut(sigmas, floor), strict=True):
+        kept = [float(each) if each >= np.float32(floor) else 0.0 for each in sigma]
+        twin = [each / sum(kept) for each in kept] if any(kept) else np.float64(sigma == sigma.max()).tolist()
+        assert found == pytest.approx(twin, abs=1e-7)
+        assert sum(found) == pytest.approx(1, abs=1e-6)
+
+
+def test_a_probability_that_is_the_floor_is_kept():
+    assert cut([[0.7, 0.3], [0.1, 0.9]], 0.3) == [[np.float32(0.7), np.float32(0.3)], [0.0, 1.0]]
+    assert cut([[0.3, 0.7]], 0.7) == [[0.0, 1.0]]
+
+
+@pytest.mark.parametrize(("row", "equals"), [([0.2] * 5, [0, 1, 2, 3, 4]), ([0.25, 0.125, 0.375, 0.25, 0.0], [2])])
+def test_the_likeliest_is_kept_and_drawn_from_equals(row, equals):
+    times = np.sum(cut([row] * 20_000, 2.0), axis=0)
+    assert np.flatnonzero(times).tolist() == equals
+    assert times.sum() == 20_000
+    assert len(equals) == 1 or stats.chisquare(times[equals]).pvalue > 1e-3
+
+
+def test_extreme_bits_keep_the_first_and_the_last_of_equals():
+    found = cut([[0.1, 0.3, 0.3, 0.3]] * 2, 2.0, bits=[0, MOST_BITS])
+    assert [int(np.argmax(sigma)) for sigma in found] == [1, 3]
 
 
 def explored(sigma, exploration):

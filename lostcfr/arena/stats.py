@@ -7,6 +7,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from lostcfr.arena.match import Pairs
+from lostcfr.kernels.tally import MILLIONTHS
 
 CONFIDENCE = 0.95
 
@@ -36,4 +37,28 @@ def summary(agent: str, opponent: str, pairs: Pairs) -> dict[str, Any]:
         "stalled": float(pairs.forced.sum() / max(1, pairs.turns.sum())),
         "opened": float(pairs.opened.mean()),
         "unfinished": float(pairs.unfinished.mean()),
+        **conduct(pairs),
+    }
+
+
+def conduct(pairs: Pairs) -> dict[str, float | None]:
+    """How the agent played: means a round, an expedition or a decision; docs/evaluation.md has each in words.
+
+    Entropy and support are None where no network decided.
+    """
+    opened, by_networks = int(pairs.opened.sum()), bool(pairs.support.any())
+    expeditions, free = max(1, opened), pairs.plies - pairs.forced_decisions
+    good = int(pairs.good_openings.sum())
+    return {
+        "decisions": float(free.mean()),
+        "forced_decisions": float(pairs.forced_decisions.mean()),
+        "pile_draws": float(pairs.pile_draws.mean()),
+        "cards": float(pairs.cards.sum() / expeditions),
+        "positive": float(pairs.positive.sum() / expeditions),
+        "negative": float(pairs.negative.sum() / expeditions),
+        "bonus": float(pairs.bonuses.sum() / expeditions),
+        "good_openings": good / expeditions,
+        "bad_openings": (opened - good) / expeditions,
+        "entropy": float(pairs.entropy.sum() / free.sum() / MILLIONTHS) if by_networks else None,
+        "support": float(pairs.support.sum() / free.sum()) if by_networks else None,
     }

@@ -79,3 +79,25 @@ def train(threads: int | None, as_json: bool) -> None:
     click.echo(f"{'outside of these':34}{figures['outside']:14.1%}")
     click.echo(f"{'rows/s':34}{figures['rows_per_second']:14,.0f}")
     click.echo(f"{'threads':34}{figures['threads']:14}")
+
+
+@command.command()
+@threads_option
+@json_option
+def evaluate(threads: int | None, as_json: bool) -> None:
+    """Seconds of 1,000 mirrored pairs: a fresh network of 512 x 3 against balanced, and selective against balanced.
+
+    Warm-up (compiling or loading the kernels) is not part of them.
+    """
+    from lostcfr.bench.evaluate import run
+
+    announce_compiling()
+    figures = run(threads, progress=lambda step: click.echo(f"... {step}", err=True))
+    if as_json:
+        print_json(figures)
+        return
+    click.echo(f"{'network against balanced, s':34}{figures['network_seconds']:14.2f}")
+    click.echo(f"{'selective against balanced, s':34}{figures['bots_seconds']:14.3f}")
+    click.echo(f"{'decisions by the network, /s':34}{figures['decisions_per_second']:14,.0f}")
+    click.echo(f"{'mirrored pairs of each':34}{figures['pairs']:14,}")
+    click.echo(f"{'threads':34}{figures['threads']:14}")

@@ -48,12 +48,13 @@ def command(
     The rules are those that the agents were trained with, or else the classic ones, unless --rule sets others.
 
     Agents: random, discard-only, balanced, aggressive, cautious, noisy, selective (docs/bots.md), or the folder of a
-    run of lostcfr train, such as runs/quick, runs/quick:mixture, runs/quick:average, runs/quick:current or
-    runs/quick/checkpoints/best.
+    run of lostcfr train, such as runs/quick or runs/quick/checkpoints/best. Behind a folder may stand a view (:mixture,
+    :average, :current) and a way to choose an action (:sample, :greedy, :threshold=0.1).
 
-    Columns: mean points a round with the 95 % interval over pairs; shares of rounds; both mean scores; turns a round;
-    the share of turns whose deck draw the stall limit forced; expeditions that AGENT opened. An agent against itself
-    plays every round twice, move for move, and is exactly level.
+    The first table has mean points a round with the 95 % interval over pairs; shares of rounds; both mean scores; turns
+    a round; the share of turns whose deck draw the stall limit forced; expeditions that AGENT opened. The second one
+    says how AGENT played; docs/evaluation.md explains it. An agent against itself plays every round twice, move for
+    move, and is exactly level.
     """
     from lostcfr.arena.match import play_pairs
     from lostcfr.arena.stats import summary
@@ -76,18 +77,38 @@ def command(
 
 
 def show(rows: list[dict[str, Any]]) -> None:
-    """A table of the summaries; points are a round."""
+    """Two tables of the summaries: the results, points a round, and how the agent played."""
+    width = max(14, *(len(row["opponent"]) + 1 for row in rows))
     click.echo(f"{rows[0]['pairs']:,} mirrored pairs; points a round for {rows[0]['agent']}, 95 % interval over pairs")
     click.echo(
-        f"{'opponent':14}{'points':>8}{'interval':>20}{'win':>7}{'draw':>7}{'loss':>7}"
+        f"{'opponent':{width}}{'points':>8}{'interval':>20}{'win':>7}{'draw':>7}{'loss':>7}"
         f"{'own':>7}{'theirs':>8}{'turns':>7}{'stalled':>9}{'opened':>8}"
     )
     for row in rows:
         low, high = row["ci95"]
-        interval = f"{low:+.2f} .. {high:+.2f}"
         click.echo(
-            f"{row['opponent']:14}{row['mean']:+8.2f}{interval:>20}{row['win']:7.1%}{row['draw']:7.1%}{row['loss']:7.1%}"
-            f"{row['score']:7.1f}{row['opponent_score']:8.1f}{row['turns']:7.1f}{row['stalled']:9.2%}{row['opened']:8.2f}"
+            f"{row['opponent']:{width}}{row['mean']:+8.2f}{f'{low:+.2f} .. {high:+.2f}':>20}"
+            f"{row['win']:7.1%}{row['draw']:7.1%}{row['loss']:7.1%}{row['score']:7.1f}{row['opponent_score']:8.1f}"
+            f"{row['turns']:7.1f}{row['stalled']:9.2%}{row['opened']:8.2f}"
         )
         if row["unfinished"]:
-            click.echo(f"{'':14}{row['unfinished']:.1%} of these rounds were ended early and scored as they stood")
+            click.echo(f"{'':{width}}{row['unfinished']:.1%} of these rounds were ended early and scored as they stood")
+    show_conduct(rows, width)
+
+
+def show_conduct(rows: list[dict[str, Any]], width: int) -> None:
+    """A table of how the agent played."""
+    click.echo(f"\nplay of {rows[0]['agent']}: a round, of its expeditions, and of its policy")
+    click.echo(
+        f"{'opponent':{width}}{'decisions':>10}{'forced':>8}{'pile draws':>12}{'cards':>7}{'positive':>10}"
+        f"{'negative':>10}{'bonus':>8}{'good':>8}{'bad':>8}{'entropy':>9}{'support':>9}"
+    )
+    for row in rows:
+        entropy, support = (
+            "-" if row[name] is None else f"{row[name]:.{digits}f}" for name, digits in (("entropy", 3), ("support", 2))
+        )
+        click.echo(
+            f"{row['opponent']:{width}}{row['decisions']:10.1f}{row['forced_decisions']:8.1f}{row['pile_draws']:12.2f}"
+            f"{row['cards']:7.2f}{row['positive']:10.1%}{row['negative']:10.1%}{row['bonus']:8.1%}"
+            f"{row['good_openings']:8.1%}{row['bad_openings']:8.1%}{entropy:>9}{support:>9}"
+        )

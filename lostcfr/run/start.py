@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,14 @@ from lostcfr.config import Configuration
 from lostcfr.config_file import load, to_yaml
 from lostcfr.errors import CheckpointError, InputError, did_you_mean
 from lostcfr.game import LostCities
-from lostcfr.names import BOT_NAMES
+from lostcfr.names import BOT_NAMES, VIEWS, view_and_floor
 from lostcfr.rules import Rules
 from lostcfr.run.checkpoint import BEST, Checkpoint, Checkpoints, open_checkpoint
 from lostcfr.run.directory import CHECKPOINTS, CONFIG, RunDirectory
 from lostcfr.run.manifest import MANIFEST
 from lostcfr.run.state import read_snapshot
 from lostcfr.solvers.averaging import snapshot_weights
-from lostcfr.solvers.views import VIEWS, agent_of, loaded
+from lostcfr.solvers.views import agent_of, loaded
 
 # Sections that may differ when a run goes on: they say how long and how closely watched, not what is computed.
 FREE_TO_CHANGE = ("limits", "evaluation", "checkpoint")
@@ -70,22 +70,27 @@ def check_same_run(stored: Configuration, wanted: Configuration, folder: Path) -
 
 
 def load_agent(name: str, device: str = "cpu") -> Agent:
-    """The agent of a name: a rule-based player, or ``RUN``, ``RUN:VIEW``, ``CHECKPOINT`` or ``CHECKPOINT:VIEW``.
+    """The agent of a name: a rule-based player, or a run's folder or checkpoint with suffixes, as in ``RUN:VIEW:WAY``.
 
     A run's folder stands for its newest checkpoint; ``RUN/checkpoints/best`` is its best one. Views are mixture,
-    average and current; without one it is the view that the run evaluates.
+    average and current; without one it is the view that the run evaluates. Ways to choose an action are sample, which
+    is also meant without one, greedy for the likeliest, and threshold=0.1 for those with at least that probability.
     """
-    place, _, view = name.partition(":")
-    if not view and place.strip().lower().replace("_", "-") in BOT_NAMES:
+    place, *suffixes = name.split(":")
+    if place.strip().lower().replace("_", "-") in BOT_NAMES:
+        if suffixes:
+            folder = f"./{place.strip()}:{':'.join(suffixes)} is the run in a folder of that name"
+            raise InputError(f"{name!r}: a rule-based player takes no suffix; write {place.strip()} ({folder})")
         return bot(place)
     if not place or not Path(place).is_dir():
-        if view or "/" in place:
-            raise InputError(f"{place} is no folder of a run or checkpoint, so {name!r} names no agent")
         near = did_you_mean(place, BOT_NAMES)
+        if suffixes or "/" in place:
+            raise InputError(f"{place} is no folder of a run or checkpoint{near}, so {name!r} names no agent")
         known = f"a rule-based player ({', '.join(BOT_NAMES)}) or the folder of a run, such as runs/quick:mixture"
         raise InputError(f"there is no agent {name!r}{near}; an agent is {known}")
+    view, floor = view_and_floor(name, suffixes)
     checkpoint, config = _found(Path(place))
-    return trained(checkpoint, load(config), view, name, device)
+    return replace(trained(checkpoint, load(config), view, name, device), floor=floor)
 
 
 def rules_of_match(agents: Sequence[Agent], wanted: Rules | None) -> Rules:

@@ -16,8 +16,6 @@ from lostcfr.game import LostCities
 from lostcfr.kernels import trajectory as codes
 from lostcfr.traverse.samples import Player
 
-VIEWS = ("mixture", "average", "current")
-
 
 def agent_of(
     name: str,

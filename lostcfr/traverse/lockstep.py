@@ -203,13 +203,15 @@ class Run:
         return answers_to(requests, n, self.forward, self.baseline)
 
     def move(self, answers: codes.Answers) -> None:
-        """Choose, record, apply."""
+        """Choose, record or tally, apply."""
         group, task = self.group, self.task
         more = tick.choose(task, group.games, group.paths, group.requests, answers, group.choices)
         if self.record:
             if group.make_room_for_rows():
                 self._check_bytes()
             tick.record(task, group.games, group.paths, group.requests, answers, group.choices, group.rows)
+        else:
+            tick.tally(self.rules, task, group.games, group.paths, group.requests, group.choices, self.results)
         tick.apply(self.rules, group.games, group.requests, group.choices)
         if task.branching:
             self.queue.state[codes.BUSY] += more

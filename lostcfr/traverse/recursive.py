@@ -112,6 +112,9 @@ class Recursion:
             rows.requests.size[0] = 1
             rows.make_room_for_rows()
             tick.record(self.task, lane.games, lane.paths, lane.requests, answers, lane.choices, rows.rows)
+        else:
+            rules, results = self.game.parameters, self.results
+            tick.tally(rules, self.task, lane.games, lane.paths, lane.requests, lane.choices, results)
         return int(lane.paths.row[0]) if lane.paths.row[0] != before else NO_ROW
 
     def follow(self, depth: int, slot: int, queue: codes.Queue) -> None:

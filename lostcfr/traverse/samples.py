@@ -46,7 +46,7 @@ class Samples(NamedTuple):
 class Played(NamedTuple):
     """A traversal's yield. Counts depend on neither width nor threads, but ticks, lanes and seconds do."""
 
-    results: npt.NDArray[np.int64]  # [T, 7]  by trajectory; columns of kernels.trajectory
+    results: npt.NDArray[np.int64]  # [T, 17]  by trajectory; columns of kernels.trajectory
     samples: Samples  # empty where nothing was recorded
     nodes: int  # decisions that a network answered
     ticks: int  # forwards with their kernels, of all groups
@@ -87,8 +87,13 @@ def plain_task(game: LostCities, seed: int, table: codes.Seating) -> codes.Task:
     )
 
 
-def seating(subject: Player, opponent: Player, outputs: Sequence[int]) -> codes.Seating:
-    """The table that kernels seat trajectories by. ``outputs``: what those of each network mean, by kernel codes."""
+def seating(
+    subject: Player, opponent: Player, outputs: Sequence[int], floors: Sequence[float] | None = None
+) -> codes.Seating:
+    """The table that kernels seat trajectories by. ``outputs``: what those of each network mean, by kernel codes.
+
+    ``floors``: for each network, the probability below which it plays no action; None where it plays all.
+    """
     most = max(len(subject.weights), len(opponent.weights))
     cumulative = np.full((2, most), np.inf)
     network = np.zeros((2, most, 2), np.int32)
@@ -96,7 +101,9 @@ def seating(subject: Player, opponent: Player, outputs: Sequence[int]) -> codes.
         choices = len(player.weights)
         cumulative[role, : choices - 1] = (np.cumsum(player.weights) / player.weights.sum())[:-1]
         network[role, :choices] = player.networks
-    return codes.Seating(cumulative, network, np.array(outputs or [codes.REGRETS], np.uint8))
+    meanings = np.array(outputs or [codes.REGRETS], np.uint8)
+    floor = np.array(floors or np.zeros(len(meanings)), np.float32)
+    return codes.Seating(cumulative, network, meanings, floor)
 
 
 class Collector:
