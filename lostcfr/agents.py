@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from lostcfr.errors import InputError, whole
-from lostcfr.kernels import bots, planners, tick
+from lostcfr.kernels import bots, planners, state, tick, trajectory as codes
 from lostcfr.kernels.lanes import LEAVE
 from lostcfr.kernels.rules import NO_ACTION
 from lostcfr.names import BOT_NAMES, PLAY_ALL, bot_name
@@ -75,38 +75,62 @@ class Agent:
         ``seed``: the chance of rule-based players, whose one action has the probability 1, and of ties. InputError
         where the lanes are of other rules than the agent was trained with.
         """
-        self._check_rules(lanes)
         out = np.zeros((len(lanes), lanes.game.num_actions), np.float32)
-        first = int(self.player.networks[0, 0])
-        if first < 0:
-            actions = lanes.bot_actions(np.full(len(lanes), -1 - first), seed)
+        if not self.modules:
+            actions = self.actions(lanes, seed)
             playing = np.flatnonzero(actions != LEAVE)
             out[playing, actions[playing]] = 1.0
-        elif not lanes.finished.all():
-            self._write_policy(lanes, whole(seed, 0, 2**64 - 1, "seed"), out)
+            return out
+        asked = self._asked(lanes, seed)
+        mixed, weights = np.zeros(asked.requests.actions.shape), self.player.weights / self.player.weights.sum()
+        for networks, weight in zip(self.player.networks, weights, strict=True):
+            tick.write_policies(*self._answered(asked, np.broadcast_to(networks, (len(lanes), 2))))
+            mixed += weight * asked.choices.sigma
+        n = int(asked.requests.size[0])
+        row, slot = np.nonzero(asked.requests.actions[:n] != NO_ACTION)
+        out[asked.requests.lane[row], asked.requests.actions[row, slot]] = mixed[row, slot]
         return out
 
-    def _write_policy(self, lanes: Lanes, seed: int, out: npt.NDArray[np.float32]) -> None:
-        """The same for networks, where at least one round is not over."""
+    def actions(self, lanes: Lanes, seed: int = 0) -> npt.NDArray[np.int64]:
+        """i8 [n]: the action it takes in each lane, -1 where the round is over; InputError as ``policy``.
+
+        It is the one of a match of that seed in which lane i is deal ``lanes.first + i``: a mixture keeps to one
+        snapshot for the whole of a deal.
+        """
+        if not self.modules:
+            return lanes.bot_actions(np.full(len(lanes), -1 - int(self.player.networks[0, 0])), seed)
+        asked = self._asked(lanes, seed)
+        drawn = np.empty((len(lanes), 2), np.int32)
+        tick.list_networks(asked.task, asked.paths.trajectory, drawn)
+        tick.choose(*self._answered(asked, drawn))
+        out, n = np.full(len(lanes), LEAVE), int(asked.requests.size[0])
+        row = np.arange(n)
+        out[asked.requests.lane[:n]] = asked.requests.actions[row, asked.choices.slot[:n]]
+        return out
+
+    def _asked(self, lanes: Lanes, seed: int) -> _Asked:
+        """The decisions of all lanes whose round is not over, forced ones too."""
+        self._check_rules(lanes)
+        game = lanes.game
+        task = plain_task(
+            game, whole(seed, 0, 2**64 - 1, "seed"), seating(self.player, self.player, self.outputs, self.floors)
+        )
+        paths, requests = idle_paths(len(lanes)), empty_requests(game, len(lanes), history=False)
+        paths.trajectory[:] = lanes.first + np.arange(len(lanes))
+        to_move = lanes.to_move
+        tick.request_all(game.parameters, lanes.games, requests)
+        return _Asked(task, lanes.games, paths, requests, empty_choices(game, len(lanes)), to_move)
+
+    def _answered(self, asked: _Asked, networks: npt.NDArray[np.int32]) -> tuple[Any, ...]:
+        """What the kernels take that choose, once the networks (i4 [lanes, 2], by seat) have answered."""
         from lostcfr.forward import torch_threads
 
-        game, networks = lanes.game, self.player.networks
-        task = plain_task(game, seed, seating(self.player, self.player, self.outputs, self.floors))
-        paths, choices = idle_paths(len(lanes)), empty_choices(game, len(lanes))
-        paths.trajectory[:] = lanes.first + np.arange(len(lanes))
-        requests = empty_requests(game, len(lanes), history=False)
-        tick.request_all(game.parameters, lanes.games, requests)
-        n = int(requests.size[0])
-        lane, actions = requests.lane[:n], requests.actions[:n]
-        mixed, seat = np.zeros(actions.shape), lanes.to_move[lane]
+        requests, n = asked.requests, int(asked.requests.size[0])
+        lane = requests.lane[:n]
+        requests.network[:n] = networks[lane, asked.to_move[lane]]
         with torch_threads(1):
-            for pair, weight in zip(networks, self.player.weights / self.player.weights.sum(), strict=True):
-                requests.network[:n] = pair[seat]
-                answers = answers_to(requests, n, self._forward, None)
-                tick.write_policies(task, lanes.games, paths, requests, answers, choices)
-                mixed += weight * choices.sigma[:n]
-        row, slot = np.nonzero(actions != NO_ACTION)
-        out[lane[row], actions[row, slot]] = mixed[row, slot]
+            answers = answers_to(requests, n, self._forward, None)
+        return asked.task, asked.games, asked.paths, requests, answers, asked.choices
 
     @cached_property
     def _forward(self) -> Forward:
@@ -124,6 +148,17 @@ class Agent:
             f"{self.name} was trained with {name}={ours[name]}, but these lanes are of a game with "
             f"{name}={theirs[name]}: make them by LostCities(agent.rules).lanes(n)"
         )
+
+
+class _Asked(NamedTuple):
+    """Decisions of some lanes, as the kernels of ``tick`` take them."""
+
+    task: codes.Task
+    games: state.Games
+    paths: codes.Paths
+    requests: codes.Requests
+    choices: codes.Choices
+    to_move: npt.NDArray[np.int64]  # [lanes]
 
 
 def bot(name: str) -> Agent:

@@ -49,8 +49,16 @@ class LostCities:
         """Name of an action id, such as ``play red 7``, ``discard red wager``, ``draw red`` or ``draw deck``."""
         return self._action_names[whole(action, 0, self.num_actions - 1, "action")]
 
+    def short_card_name(self, card: int) -> str:
+        """Short name of a card id, such as ``r7`` or ``rw``; the wagers of a colour share one."""
+        return _short(self.card_name(card))
+
+    def short_action_name(self, action: int) -> str:
+        """Short name of an action id, such as ``play r7``, ``discard rw``, ``draw r`` or ``draw deck``."""
+        return _shortened(self.action_name(action))
+
     def parse_action(self, text: str) -> int:
-        """The action id of a name; case and spaces do not matter."""
+        """The action id of a name, long or short; case and spaces do not matter."""
         if not isinstance(text, str):
             raise InputTypeError(f"an action is a text such as 'discard red 7', not {text!r}")
         name = " ".join(text.lower().split())
@@ -103,7 +111,18 @@ class LostCities:
 
     @functools.cached_property
     def _action_ids(self) -> dict[str, int]:
-        return {name: action for action, name in enumerate(self._action_names)}
+        return {name: action for action, long in enumerate(self._action_names) for name in (long, _shortened(long))}
+
+
+def _short(name: str) -> str:
+    """``r7`` from ``red 7``, ``rw`` from ``red wager``, ``r`` from ``red``; the deck stays the deck."""
+    color, _, card = name.partition(" ")
+    return color if color == "deck" else color[0] + card.replace("wager", "w")
+
+
+def _shortened(action: str) -> str:
+    verb, what = action.split(maxsplit=1)
+    return f"{verb} {_short(what)}"
 
 
 def _parameters(rules: Rules) -> RuleParameters:

@@ -14,12 +14,14 @@ from itertools import cycle
 import pytest
 
 from lostcfr import LostCities, Rules
-from lostcfr.agents import BOTS
+from lostcfr.agents import BOTS, bot
+from lostcfr.arena.rounds import play_rounds
 from lostcfr.bench.engine import signature
 from lostcfr.cli.evaluate import show
 from lostcfr.errors import EXIT_CONFIGURATION, EXIT_RESOURCES, EXIT_USAGE
 from lostcfr.kernels import dense, jit
-from lostcfr.record import play_round, words
+from lostcfr.narration import words
+from lostcfr.record import read_rounds, write_rounds
 from lostcfr.threads import budget
 
 MAIN = "from lostcfr.cli import main; main()"
@@ -109,15 +111,19 @@ def test_bench_engine():
     assert figures["signature"] == signature(1) > 0
 
 
+def play_round(game, agents):
+    return play_rounds(game, (bot(agents[0]), bot(agents[1])), 11)[0]
+
+
 def told(played):
     return "".join(f"{line}\n" for line in words(played))
 
 
 def test_replay_tells_a_round_turn_by_turn():
     agents = ("selective", "noisy")
-    text = output("replay", 11, "--agents", *agents)
+    text = output("replay", "--seed", 11, "--agents", *agents)
     lines = text.splitlines()
-    assert text == told(play_round(LostCities(), agents, 11))
+    assert text == told(play_round(LostCities(), agents))
     turns = [match for line in lines if (match := re.match(r" *(\d+)\. (\S+ \(\d\))", line))]
     assert [int(turn[1]) for turn in turns] == list(range(1, len(turns) + 1))
     assert len(turns) >= 44
@@ -130,11 +136,29 @@ def test_replay_tells_a_round_turn_by_turn():
 
 
 def test_replay_takes_rules():
-    text = output("replay", 11, "--rule", "n_colors=6", "--rule", "stall_limit=2")
+    text = output("replay", "--seed", 11, "--rule", "n_colors=6", "--rule", "stall_limit=2")
     game = LostCities(Rules(n_colors=6, stall_limit=2))
-    assert text == told(play_round(game, ("balanced", "cautious"), 11))
+    assert text == told(play_round(game, ("balanced", "cautious")))
     assert "purple" in text
-    assert text != told(play_round(game, ("balanced", "cautious"), 12))
+
+
+def test_replay_tells_a_file_of_rounds(tmp_path):
+    path = tmp_path / "rounds.txt"
+    one = output("replay", "--seed", 11, "--deal", 3, "--agents", "random", "noisy", "--save", path)
+    assert output("replay", path) == one
+    rounds = [*read_rounds(path), play_round(LostCities(Rules(n_colors=6)), ("balanced", "cautious"))]
+    write_rounds(path, rounds)
+    assert output("replay", path) == one + "\n" + told(rounds[1])
+    assert output("replay", path, "--deal", 1) == told(rounds[1])
+    faults = {
+        ("--deal", 2): "holds 2 rounds, numbered from 0, so none has the number 2",
+        ("--seed", 1): "either a file of rounds or --seed, one of the two",
+        ("--agents", "random", "random"): "--agents and --rule are for --seed",
+    }
+    for options, message in faults.items():
+        code, printed, complaints = finish(start("replay", path, *options))
+        assert (code, printed) == (EXIT_USAGE, "")
+        assert message in complaints
 
 
 @pytest.fixture(scope="module")
@@ -207,21 +231,21 @@ def test_evaluate_shows_a_table(evaluated, capsys):
         ("frobnicate", EXIT_USAGE, "known: arena, bench, config, doctor, evaluate, replay, train"),
         ("bench engin", EXIT_USAGE, "engine"),
         ("evaluate balancd --against cautious", EXIT_USAGE, "'balancd' (did you mean 'balanced'?)"),
-        ("replay 7 --agents random selectiv", EXIT_USAGE, "'selectiv' (did you mean 'selective'?)"),
+        ("replay --seed 7 --agents random selectiv", EXIT_USAGE, "'selectiv' (did you mean 'selective'?)"),
         ("evaluate balanced", EXIT_USAGE, "--against"),
         ("evaluate balanced --against cautious --pairs 1", EXIT_USAGE, "--pairs"),
         ("evaluate balanced --against cautious --seed -1", EXIT_USAGE, "--seed"),
         ("evaluate balanced --against cautious --max-decisions 0", EXIT_USAGE, "--max-decisions"),
-        ("replay -- -1", EXIT_USAGE, "-1 is not in the range"),
-        ("replay seven", EXIT_USAGE, "seven"),
+        ("replay --seed -1", EXIT_USAGE, "-1 is not in the range"),
+        ("replay --seed seven", EXIT_USAGE, "seven"),
         ("bench engine --threads 0", EXIT_USAGE, "--threads"),
-        ("replay 7 --rule n_color=6", EXIT_CONFIGURATION, "'n_color' (did you mean 'n_colors'?)"),
-        ("replay 7 --rule n_colors=7", EXIT_CONFIGURATION, "n_colors is 7, but must be a whole number"),
-        ("replay 7 --rule n_colors=six", EXIT_CONFIGURATION, "n_colors is 'six'"),
-        ("replay 7 --rule n_colors", EXIT_CONFIGURATION, "name=value"),
-        ("replay 7 --rule bonus=1 --rule bonus=2", EXIT_CONFIGURATION, "bonus is given twice"),
-        ("replay 7 --rule hand_size=30", EXIT_CONFIGURATION, "it is at most 29"),
-        ("replay 7 --rule n_ranks=14", EXIT_CONFIGURATION, "lower n_wagers or n_ranks"),
+        ("replay --seed 7 --rule n_color=6", EXIT_CONFIGURATION, "'n_color' (did you mean 'n_colors'?)"),
+        ("replay --seed 7 --rule n_colors=7", EXIT_CONFIGURATION, "n_colors is 7, but must be a whole number"),
+        ("replay --seed 7 --rule n_colors=six", EXIT_CONFIGURATION, "n_colors is 'six'"),
+        ("replay --seed 7 --rule n_colors", EXIT_CONFIGURATION, "name=value"),
+        ("replay --seed 7 --rule bonus=1 --rule bonus=2", EXIT_CONFIGURATION, "bonus is given twice"),
+        ("replay --seed 7 --rule hand_size=30", EXIT_CONFIGURATION, "it is at most 29"),
+        ("replay --seed 7 --rule n_ranks=14", EXIT_CONFIGURATION, "lower n_wagers or n_ranks"),
     ],
 )
 def test_bad_input_is_explained_in_one_line(command, code, message):
@@ -233,7 +257,7 @@ def test_bad_input_is_explained_in_one_line(command, code, message):
     assert "Traceback" not in complaints
 
 
-@pytest.mark.parametrize("command", ["--help", "replay 7"])
+@pytest.mark.parametrize("command", ["--help", "replay --seed 7"])
 def test_a_reader_that_has_gone_is_no_error(command):
     """The read end of the pipe is closed before the first line, so that no chance decides who is first."""
     reader, writer = os.pipe()
@@ -275,7 +299,7 @@ def test_an_interrupt_stops_a_long_evaluation():
 
 def test_output_that_cannot_be_written_is_one_sentence():
     with open("/dev/full", "w") as full:
-        code, _, complaints = finish(start("replay", "7", stdout=full))
+        code, _, complaints = finish(start("replay", "--seed", "7", stdout=full))
     assert code == EXIT_RESOURCES
     assert complaints.splitlines()[-1].startswith("Error: ")
     assert "Traceback" not in complaints
