@@ -12,11 +12,15 @@ import torch
 from torch import Tensor, nn
 
 from lostcfr.errors import CheckpointError, DivergedError
+from lostcfr.forward import torch_threads
 from lostcfr.kernels.rules import NO_ACTION
 from lostcfr.memory import Batch
 from lostcfr.nets import Network, initialize
+from lostcfr.threads import Workers
 
 Arrays = dict[str, npt.NDArray[np.float32]]
+
+SHARD = 256  # rows of a batch that one thread takes at a time; fewer make the products of matrices slower
 
 
 def regret_loss(outputs: Tensor, actions: Tensor, values: Tensor, weights: Tensor) -> Tensor:
@@ -48,7 +52,6 @@ def _at(outputs: Tensor, actions: Tensor, legal: Tensor) -> Tensor:
 
 
 def _weighted(rows: Tensor, weights: Tensor) -> Tensor:
-    # Rows first, then their sum: one long sum over all numbers would depend on the number of threads.
     return (rows * weights).sum() / len(rows)
 
 
@@ -61,14 +64,24 @@ LOSSES: dict[str, Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]] = {
 class Fit:
     """A network (of ``nets.build``) and its optimiser, Adam; ``step`` after ``step`` the same on any number of threads.
 
+    For that, a product of matrices is never shared among threads, since the shares may sum in another order. The
+    threads of ``workers`` take shards of SHARD rows instead, and the gradients are added in the order of the shards.
+
     ``loss``: a key of LOSSES. ``clip``: the largest norm of a gradient over all parameters; longer ones are shortened.
     """
 
     def __init__(
-        self, module: Network, loss: str, learning_rate: float, clip: float, device: str | torch.device = "cpu"
+        self,
+        module: Network,
+        loss: str,
+        learning_rate: float,
+        clip: float,
+        device: str | torch.device = "cpu",
+        workers: Workers | None = None,
     ) -> None:
         self.module = module.to(device)
         self.device = torch.device(device)
+        self.workers = workers or Workers(1)
         self.loss, self.learning_rate, self.clip = loss, learning_rate, clip
         self.parameters = list(module.parameters())
         self._start()
@@ -95,21 +108,41 @@ class Fit:
 
     def step(self, batch: Batch) -> float:
         """Move the parameters once; the loss before. DivergedError if it is not finite: nothing has moved then."""
-        features, *targets = [self._on_device(array) for array in batch]
-        self.optimizer.zero_grad()
-        loss = LOSSES[self.loss](self.module(features), *targets)
-        loss.backward()
-        gradient = nn.utils.get_total_norm([each.grad for each in self.parameters if each.grad is not None])
-        value, norm = torch.stack([loss.detach(), gradient]).tolist()
-        if not (math.isfinite(value) and math.isfinite(norm)):
-            raise DivergedError(
-                f"step {self.steps + 1} of the {self.loss} fit has loss {value:g} and gradient norm {norm:g}, but both "
-                f"must be finite: lower learning_rate (it is {self.learning_rate:g}) or clip (it is {self.clip:g})"
-            )
-        if norm > self.clip:
-            nn.utils.clip_grads_with_norm_(self.parameters, self.clip, gradient)
-        self.optimizer.step()
+        with torch_threads(1):
+            loss, gradients = self._gradients(batch)
+            norm_of_all = nn.utils.get_total_norm(gradients)
+            value, norm = torch.stack([loss, norm_of_all]).tolist()
+            if not (math.isfinite(value) and math.isfinite(norm)):
+                raise DivergedError(
+                    f"step {self.steps + 1} of the {self.loss} fit has loss {value:g} and gradient norm {norm:g}, but "
+                    f"both must be finite: lower learning_rate (it is {self.learning_rate:g}) or clip (it is "
+                    f"{self.clip:g})"
+                )
+            for parameter, gradient in zip(self.parameters, gradients, strict=True):
+                parameter.grad = gradient
+            if norm > self.clip:
+                nn.utils.clip_grads_with_norm_(self.parameters, self.clip, norm_of_all)
+            self.optimizer.step()
+            self.optimizer.zero_grad()
         return float(value)
+
+    def _gradients(self, batch: Batch) -> tuple[Tensor, list[Tensor]]:
+        """The loss of a batch, f4 [], and its gradient by parameter. A GPU takes the batch whole."""
+        rows = len(batch.weights)
+        size = SHARD if self.device.type == "cpu" else rows
+        shards = [batch.rows(k, k + size) for k in range(0, rows, size)]
+        (loss, gradients), *others = self.workers.map(lambda shard: self._shard(shard, rows), shards)
+        for more, terms in others:
+            loss += more
+            torch._foreach_add_(gradients, terms)
+        return loss, gradients
+
+    def _shard(self, shard: Batch, rows: int) -> tuple[Tensor, list[Tensor]]:
+        """The part of the loss and of its gradients that comes from some of a batch's rows."""
+        torch.set_num_threads(1)  # a setting of each thread
+        features, *targets = [self._on_device(array) for array in shard]
+        loss = LOSSES[self.loss](self.module(features), *targets) * (len(features) / rows)
+        return loss.detach(), list(torch.autograd.grad(loss, self.parameters))
 
     def _on_device(self, array: npt.NDArray[Any]) -> Tensor:
         tensor = torch.from_numpy(array)

@@ -38,6 +38,11 @@ class Batch(NamedTuple):
     values: npt.NDArray[np.float32]  # [b, K] f4
     weights: npt.NDArray[np.float32]  # [b] f4
 
+    def rows(self, begin: int, end: int) -> "Batch":
+        """A view of the rows from ``begin`` to before ``end``."""
+        some = slice(begin, end)
+        return Batch(self.features[some], self.actions[some], self.values[some], self.weights[some])
+
 
 class Reservoir:
     """At most ``capacity`` rows, at any time a uniform sample of all that were inserted.

@@ -1,8 +1,10 @@
 """Networks from what a player knows (``Lanes.observe``) to one number an action: a regret in points, or a logit.
 
-All of them take features u1 or f4 [N, F], unscaled, and give f4 [N, A]. An answer depends on its own row alone, bit for
-bit: on neither the other rows nor the number of threads. Two choices see to it. The Intel MKL is told to sum in one
-order; the sigmoid of torch, which rounds the ends of an array otherwise than its middle, is written by its tanh.
+All of them take features u1 or f4 [N, F], unscaled, and give f4 [N, A]. In multiples of eight rows, on one thread of
+torch, an answer depends on its own row alone, bit for bit: on neither the other rows nor their number. Two choices see
+to it. The Intel MKL is told to sum in one order; the sigmoid of torch, which rounds the ends of an array otherwise than
+its middle, is written by its tanh. A few rows, or a product of matrices shared among threads, are rounded otherwise on
+some processors: ``forward.Forward`` fills rows up, and it and ``fit.Fit`` keep each product on one thread.
 """
 
 from __future__ import annotations

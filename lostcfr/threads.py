@@ -5,13 +5,16 @@ and writes to its own rows, so a result depends neither on the number of threads
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from lostcfr.errors import whole
 
 THREADS_VARIABLE = "LOSTCFR_THREADS"
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def budget(threads: int | None = None) -> int:
@@ -63,6 +66,14 @@ class Workers:
         finally:
             for future in work:
                 future.cancel()
+
+    def map(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """``work`` of each item, side by side, in the order of the items; the calling thread does its share."""
+        if self.threads == 1 or len(items) == 1:
+            return [work(item) for item in items]
+        share = -(-len(items) // self.threads)
+        others = [self.pool.submit(work, item) for item in items[share:]]
+        return [*(work(item) for item in items[:share]), *(other.result() for other in others)]
 
     def _compile(self, kernel: Callable[..., Any], *arguments: Any) -> None:
         """Call a kernel once over no lanes: it compiles here, on the caller's thread, where Ctrl-C is heard."""

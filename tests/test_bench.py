@@ -21,7 +21,7 @@ GOLDEN = ROOT / "tests" / "golden" / "signature.txt"
 NETWORK = NetworkConfig(hidden=8, layers=1)
 SIZES = {
     traversal: {"WIDTH": 8, "TILE": 8, "ROWS": 16, "PASSES": 1, "TRAJECTORIES": 32, "REPEATS": 1},
-    train: {"BATCH": 32, "ROWS": 100, "WARM_UP": 1, "REPEATS": 1},
+    train: {"BATCH": 32, "ROWS": 100, "TURNS": 1, "STEPS": 1},
     evaluate: {"PAIRS": 4, "REPEATS": 1},
 }
 

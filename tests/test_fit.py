@@ -13,6 +13,7 @@ from lostcfr.fit import LOSSES, Fit, load_weights, regret_loss, strategy_loss
 from lostcfr.kernels.rules import NO_ACTION
 from lostcfr.memory import Batch
 from lostcfr.nets import KINDS, build
+from lostcfr.threads import Workers
 
 GAME = LostCities()
 MINI = LostCities(Rules(n_colors=2, n_ranks=3, n_wagers=0, hand_size=2))
@@ -23,8 +24,8 @@ def network(kind="mlp", game=MINI, hidden=32, number=0, activation="relu"):
     return build(SimpleNamespace(kind=kind, hidden=hidden, layers=2, activation=activation), game, 7, number)
 
 
-def fit(module=None, loss="regret", learning_rate=0.01, clip=1.0):
-    return Fit(module or network(), loss, learning_rate, clip)
+def fit(module=None, loss="regret", learning_rate=0.01, clip=1.0, workers=None):
+    return Fit(module or network(), loss, learning_rate, clip, workers=workers)
 
 
 def batch_of(game=MINI, b=64, seed=0, size=5.0):
@@ -179,10 +180,11 @@ def test_a_short_gradient_is_left_as_it_is():
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize(("kind", "activation"), [("mlp", "relu"), ("colour_equivariant", "silu")])
 def test_steps_are_the_same_on_any_number_of_threads(kind, activation, loss, threads):
+    """Of the shards and of torch; 15 and 20 columns are so few that torch rounds them otherwise on more threads."""
     batch, results = batch_of(GAME, 1024, size=1.0), []
-    for number in (1, 2, 3):
+    for number in (1, 2, 3, 4):
         threads(number)
-        learner = fit(network(kind, GAME, 128, activation=activation), loss)
+        learner = fit(network(kind, GAME, 20, activation=activation), loss, workers=Workers(number))
         losses = [learner.step(batch) for _ in range(2)]
         results.append((losses, learner.arrays()))
     for losses, arrays in results[1:]:

@@ -1,7 +1,8 @@
 """What an update of a network costs beside the network itself.
 
-The limit is forward, backward and optimiser on a batch that is already in place. A step of training also draws the
-batch from the memory, weighs it, looks at loss and gradient, and shortens the gradient.
+The limit is forward, backward and optimiser of torch on a batch that is already in place, its products of matrices
+shared among the threads. A step of training also draws the batch from the memory, weighs it, adds up the gradients of
+its shards, looks at loss and gradient, and shortens the gradient.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from lostcfr.threads import Workers
 NETWORK = NetworkConfig(hidden=512, layers=3)
 BATCH = 1024
 ROWS = 262_144  # in the memory: far more than fit into a cache
-REPEATS = 40
-WARM_UP = 5
+TURNS = 10
+STEPS = 6  # of each in a turn; before them one that is not timed: threads of torch spin on for a while
 SEED = 7
 
 
@@ -40,7 +41,7 @@ def run(threads: int | None = None, progress: Callable[[str], None] = lambda ste
     game, workers = LostCities(), Workers(threads)
     progress("filling a memory")
     memory = filled_memory(game, workers)
-    whole = Fit(nets.build(NETWORK, game, SEED, 0), "regret", 1e-3, 1.0)
+    whole = Fit(nets.build(NETWORK, game, SEED, 0), "regret", 1e-3, 1.0, workers=workers)
     bare = Fit(nets.build(NETWORK, game, SEED, 0), "regret", 1e-3, 1.0)
     batch, table = memory.new_batch(BATCH), np.ones(2, np.float32)
     memory.sample(1, 0, table, batch)
@@ -55,16 +56,12 @@ def run(threads: int | None = None, progress: Callable[[str], None] = lambda ste
         LOSSES["regret"](bare.module(ready[0]), *ready[1:]).backward()
         bare.optimizer.step()
 
+    steps, limits = [], []
     with torch_threads(workers.threads):
-        times: dict[str, list[float]] = {"step": [], "limit": []}
-        for number in range(WARM_UP + REPEATS):
-            if number % 10 == 0:
-                progress(f"step {number} of {WARM_UP + REPEATS}")
-            for name, work in (("step", step), ("limit", limit)):
-                began = time.perf_counter()
-                work(number)
-                times[name].append(time.perf_counter() - began)
-    steps, limits = times["step"][WARM_UP:], times["limit"][WARM_UP:]
+        for turn in range(TURNS):
+            progress(f"turn {turn + 1} of {TURNS}")
+            steps += timed(step, turn)
+            limits += timed(limit, turn)
     return {
         "step_ms": 1e3 * statistics.median(steps),
         "bare_ms": 1e3 * statistics.median(limits),
@@ -72,6 +69,17 @@ def run(threads: int | None = None, progress: Callable[[str], None] = lambda ste
         "rows_per_second": BATCH / statistics.median(steps),
         "threads": workers.threads,
     }
+
+
+def timed(work: Callable[[int], None], turn: int) -> list[float]:
+    """Seconds of each of STEPS calls."""
+    times = []
+    work(turn * STEPS)
+    for number in range(turn * STEPS, (turn + 1) * STEPS):
+        began = time.perf_counter()
+        work(number)
+        times.append(time.perf_counter() - began)
+    return times
 
 
 def filled_memory(game: LostCities, workers: Workers) -> Reservoir:

@@ -60,7 +60,6 @@ class Learner:
     number: int
     weights: Callable[[int], npt.NDArray[np.float32]]
     batch: Batch
-    threads: int
 
     def train(self, iteration: int, first: int, watch: Watch) -> Iterator[float]:
         """The updates ``first`` .. of an iteration; yields the loss of each. Stopped between two of them if asked."""
@@ -70,12 +69,11 @@ class Learner:
         table = (table / self.memory.mean_weight(table)).astype(np.float32)
         if first == 0 and self.settings.restart:
             self.fit.restart(self.seed, self.number + MOST_NETWORKS * iteration)
-        with torch_threads(self.threads):
-            for step in range(first, self.settings.steps):
-                if watch(step):
-                    raise Stopped
-                self.memory.sample(iteration, step, table, self.batch)
-                yield self.fit.step(self.batch)
+        for step in range(first, self.settings.steps):
+            if watch(step):
+                raise Stopped
+            self.memory.sample(iteration, step, table, self.batch)
+            yield self.fit.step(self.batch)
 
 
 class DeepCFR:
@@ -143,11 +141,11 @@ class DeepCFR:
             learning_rate=settings.learning_rate,
             clip=settings.clip,
             device=self.device,
+            workers=self.workers,
         )
         name = STRATEGY if strategy else f"advantage-{number}"
         batch = reservoir.new_batch(settings.batch)
-        threads = self.workers.threads
-        return Learner(name, fit, reservoir, settings, configuration.seed, number, weights, batch, threads)
+        return Learner(name, fit, reservoir, settings, configuration.seed, number, weights, batch)
 
     def _tree(self) -> Tree | None:
         """How large the trajectories of external sampling are; ResourceError where they would not fit."""
