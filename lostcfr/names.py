@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from lostcfr.errors import InputError, nearest
 
 BOT_NAMES = ("random", "discard-only", "balanced", "aggressive", "cautious", "noisy", "selective")
+HUMAN = "human"  # a person at the terminal
 VIEWS = ("mixture", "average", "current")
 SAMPLE, GREEDY, THRESHOLD = "sample", "greedy", "threshold="
 PLAY_ALL = 0.0  # the probability below which an agent plays no action

@@ -85,6 +85,14 @@ class Rules:
         return 2 * (self.deck_size - 2 * self.hand_size) * (self.stall_limit + 1)
 
 
+def next_starter(lead: int, last: int) -> int:
+    """Who starts the next round of a match: the player ahead, or at equal totals the other one than last time.
+
+    ``lead``: points that player 0 is ahead; ``last``: who started the last round. Arrays are as good as numbers.
+    """
+    return (lead < 0) + (lead == 0) * (1 - last)
+
+
 def parse_rules(assignments: Iterable[str]) -> Rules:
     """Classic rules with some fields changed, from texts such as ``n_colors=6`` or ``stall_limit=null``."""
     values: dict[str, int | None] = {}

@@ -15,6 +15,7 @@ COMMANDS = {
     "config": "Check configuration files and show what they mean.",
     "doctor": "Show versions, cores, the kernel cache and what is missing.",
     "evaluate": "Play mirrored pairs against other agents and report points.",
+    "play": "Play against an agent, or another person, in this terminal.",
     "replay": "Tell one round between two agents in words.",
     "train": "Train a player by a configuration, or go on with a run.",
 }

@@ -16,7 +16,7 @@ from lostcfr.config import Configuration
 from lostcfr.config_file import load, to_yaml
 from lostcfr.errors import CheckpointError, InputError, did_you_mean
 from lostcfr.game import LostCities
-from lostcfr.names import BOT_NAMES, VIEWS, view_and_floor
+from lostcfr.names import BOT_NAMES, HUMAN, VIEWS, view_and_floor
 from lostcfr.rules import Rules
 from lostcfr.run.checkpoint import BEST, Checkpoint, Checkpoints, open_checkpoint
 from lostcfr.run.directory import CHECKPOINTS, CONFIG, RunDirectory
@@ -82,8 +82,10 @@ def load_agent(name: str, device: str = "cpu") -> Agent:
             folder = f"./{place.strip()}:{':'.join(suffixes)} is the run in a folder of that name"
             raise InputError(f"{name!r}: a rule-based player takes no suffix; write {place.strip()} ({folder})")
         return bot(place)
+    if name.strip().lower() == HUMAN:
+        raise InputError("'human' is a person, who plays in lostcfr play; here an agent is needed that plays by itself")
     if not place or not Path(place).is_dir():
-        near = did_you_mean(place, BOT_NAMES)
+        near = did_you_mean(place, (*BOT_NAMES, HUMAN))
         if suffixes or "/" in place:
             raise InputError(f"{place} is no folder of a run or checkpoint{near}, so {name!r} names no agent")
         known = f"a rule-based player ({', '.join(BOT_NAMES)}) or the folder of a run, such as runs/quick:mixture"
