@@ -4,7 +4,7 @@ VENV = .venv
 BIN = $(VENV)/bin
 INSTALLED = $(VENV)/installed
 
-.PHONY: demo test lint types tests test-install test-slow bench bench-baseline clean
+.PHONY: demo test lint types tests test-install test-slow test-browser bench bench-baseline clean
 
 demo: $(INSTALLED)
 	rm -rf runs/demo
@@ -22,13 +22,16 @@ types: $(INSTALLED)
 	$(BIN)/mypy
 
 tests: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not install and not slow"
+	$(BIN)/python -m pytest -m "not install and not slow and not browser"
 
 test-install: $(INSTALLED)
 	$(BIN)/python -m pytest -m install
 
 test-slow: $(INSTALLED)
 	$(BIN)/python -m pytest -m slow
+
+test-browser: $(INSTALLED)
+	$(BIN)/python -m pytest -m browser
 
 bench: $(INSTALLED)
 	$(BIN)/python -m pytest bench --benchmark-enable --benchmark-json=build/bench.json

@@ -1,5 +1,6 @@
 """Round robins: the same deals in all matches, standings worked by hand, the picture, and the command."""
 
+import contextlib
 import json
 import os
 import pty
@@ -138,7 +139,9 @@ def figures(monkeypatch):
     made = []
     module = types.ModuleType("matplotlib.figure")
     module.Figure = lambda **settings: made.append(Recorder()) or made[-1]
-    monkeypatch.setitem(sys.modules, "matplotlib", types.ModuleType("matplotlib"))
+    package = types.ModuleType("matplotlib")
+    package.rcParamsDefault, package.rc_context = {}, contextlib.nullcontext
+    monkeypatch.setitem(sys.modules, "matplotlib", package)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", module)
     return made
 

@@ -1,41 +1,32 @@
-"""The standings of a round robin as a picture. matplotlib is an extra, imported when it is asked for."""
+"""The standings of a round robin as a picture."""
 
-import io
 from typing import Any
 
 import numpy as np
 
 from lostcfr.arena.tournament import Standings
-from lostcfr.errors import ResourceError
+from lostcfr.drawing import PALETTE, png
 
 DARK = 0.6  # share of the darkest colour from which on figures on it are white
-
-
-def figure_type() -> Any:
-    """matplotlib's Figure, which draws without a display; ResourceError where it is not installed."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ResourceError("a picture needs the package matplotlib: pip install 'lostcfr[plots]'") from None
-    return Figure
 
 
 def picture(standings: Standings) -> bytes:
     """A PNG: mean points a round of row against column, and beside it the ratings with their intervals."""
     n = len(standings.names)
-    figure = figure_type()(figsize=(6 + 1.3 * n, 1.6 + 0.55 * n), dpi=150, layout="constrained")
-    points, elo = figure.subplots(1, 2, width_ratios=(1 + n, 4))
-    draw_points(figure, points, standings)
-    draw_ratings(elo, standings)
-    file = io.BytesIO()
-    figure.savefig(file, format="png")
-    return file.getvalue()
+
+    def draw(figure: Any) -> None:
+        points, elo = figure.subplots(1, 2, width_ratios=(1 + n, 4))
+        draw_points(figure, points, standings)
+        draw_ratings(elo, standings)
+
+    return png(draw, 6 + 1.3 * n, 1.6 + 0.55 * n)
 
 
 def draw_points(figure: Any, axes: Any, standings: Standings) -> None:
     """The heat map: blue where the row's agent wins, red where it loses."""
     n, mean, half = len(standings.names), standings.mean, standings.half
     most = max(1.0, float(np.abs(mean).max()))
+    axes.grid(False)
     image = axes.imshow(mean, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
     for row, column in zip(*np.nonzero(~np.eye(n, dtype=bool)), strict=True):
         shade = "white" if abs(mean[row, column]) > DARK * most else "black"
@@ -51,7 +42,7 @@ def draw_ratings(axes: Any, standings: Standings) -> None:
     """Elo of the same rows, with 95 % intervals."""
     n, ends = len(standings.names), np.array([standings.elo - standings.low, standings.high - standings.elo])
     # Percentiles of a skew bootstrap may leave the estimate outside; a bar has no negative length.
-    axes.errorbar(standings.elo, range(n), xerr=np.maximum(ends, 0), fmt="o", color="black", capsize=3)
+    axes.errorbar(standings.elo, range(n), xerr=np.maximum(ends, 0), fmt="o", color=PALETTE[0], capsize=3)
     axes.axvline(0, color="grey", linewidth=0.8)
     axes.set_yticks(range(n), [str(number + 1) for number in range(n)])
     axes.set_ylim(n - 0.5, -0.5)

@@ -17,6 +17,7 @@ COMMANDS = {
     "evaluate": "Play mirrored pairs against other agents and report points.",
     "play": "Play against an agent, or another person, in this terminal.",
     "replay": "Tell one round between two agents in words.",
+    "report": "Draw a page of HTML about a run.",
     "train": "Train a player by a configuration, or go on with a run.",
 }
 

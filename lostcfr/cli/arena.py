@@ -99,7 +99,7 @@ def _check_picture(png: Path | None) -> None:
     """An error now where the picture could not be drawn or written later."""
     if png is None:
         return
-    from lostcfr.arena.plot import figure_type
+    from lostcfr.drawing import figure_type
 
     figure_type()
     if not png.absolute().parent.is_dir():

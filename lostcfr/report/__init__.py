@@ -1,0 +1,1 @@
+"""What a run has come to, as one page of HTML with pictures."""
