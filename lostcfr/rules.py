@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lostcfr.errors import InputError, RulesError, nearest, whole
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+Numbers = TypeVar("Numbers", int, "npt.NDArray[np.int64]")
 
 COLORS = ("red", "green", "white", "blue", "yellow", "purple")
 ENDLESS_CAP = 1000  # decisions after which matches end a round that no stall limit ends
@@ -85,12 +91,13 @@ class Rules:
         return 2 * (self.deck_size - 2 * self.hand_size) * (self.stall_limit + 1)
 
 
-def next_starter(lead: int, last: int) -> int:
-    """Who starts the next round of a match: the player ahead, or at equal totals the other one than last time.
+def next_starter(lead: Numbers, last: Numbers) -> Numbers:
+    """The player who starts the next round of a match: the one ahead, or at equal totals the other one than last time.
 
-    ``lead``: points that player 0 is ahead; ``last``: who started the last round. Arrays are as good as numbers.
+    ``lead``: points by which player 0 is ahead; ``last``: who started the last round. Numbers, or arrays of them.
     """
-    return (lead < 0) + (lead == 0) * (1 - last)
+    starter: Numbers = (lead < 0) + (lead == 0) * (1 - last)
+    return starter
 
 
 def parse_rules(assignments: Iterable[str]) -> Rules:

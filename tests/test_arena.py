@@ -58,12 +58,13 @@ def test_pairs_are_played_in_blocks_of_bounded_memory(monkeypatch):
 def test_figures_of_known_pairs():
     """Two pairs worked by hand: +10 and -4, then 0 and 2."""
     pairs = Pairs(
+        rounds=np.ones((2, 2), np.int64),
         score=np.array([[30, 6], [5, 7]], np.int32),
         opponent_score=np.array([[20, 10], [5, 5]], np.int32),
         turns=np.array([[44, 50], [46, 60]]),
         forced=np.array([[0, 2], [0, 0]], np.int32),
         opened=np.array([[3, 4], [2, 5]], np.int32),
-        unfinished=np.array([[False, True], [False, False]]),
+        unfinished=np.array([[0, 1], [0, 0]]),
         cards=np.array([[9, 12], [10, 18]]),
         positive=np.array([[1, 2], [0, 1]]),
         negative=np.array([[2, 1], [2, 2]]),
@@ -136,7 +137,7 @@ def test_a_round_can_be_ended_early():
     game = LostCities(Rules(stall_limit=None))
     pairs = play_pairs(game, "random", "random", 30, 1, threads=2, max_decisions=60)
     assert (pairs.turns == 30).all()
-    assert pairs.unfinished.all()
+    assert (pairs.unfinished == 1).all()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

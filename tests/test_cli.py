@@ -29,8 +29,8 @@ EXIT_INTERRUPTED = 130
 STOPS_WITHIN = 5  # seconds
 PAIRS = 60
 POINTS = r"[+-]\d+\.\d\d"
-COMMANDS = ["arena", "bench", "config", "doctor", "evaluate", "play", "replay", "train"]
-FIGURES = ["agent", "opponent", "pairs", "mean", "ci95", "win", "draw", "loss", "score", "opponent_score"]
+COMMANDS = ["arena", "bench", "config", "doctor", "evaluate", "play", "replay", "report", "train"]
+FIGURES = ["agent", "opponent", "pairs", "rounds", "mean", "ci95", "win", "draw", "loss", "score", "opponent_score"]
 FIGURES += ["turns", "stalled", "opened", "unfinished", "decisions", "forced_decisions", "pile_draws", "cards"]
 FIGURES += ["positive", "negative", "bonus", "good_openings", "bad_openings", "entropy", "support"]
 FIGURES += ["seed", "rules", "max_decisions"]
@@ -228,7 +228,7 @@ def test_evaluate_shows_a_table(evaluated, capsys):
     ("command", "code", "message"),
     [
         ("evalute", EXIT_USAGE, "did you mean 'evaluate'"),
-        ("frobnicate", EXIT_USAGE, "known: arena, bench, config, doctor, evaluate, play, replay, train"),
+        ("frobnicate", EXIT_USAGE, "known: arena, bench, config, doctor, evaluate, play, replay, report, train"),
         ("bench engin", EXIT_USAGE, "engine"),
         ("evaluate balancd --against cautious", EXIT_USAGE, "'balancd' (did you mean 'balanced'?)"),
         ("replay --seed 7 --agents random selectiv", EXIT_USAGE, "'selectiv' (did you mean 'selective'?)"),

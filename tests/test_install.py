@@ -71,7 +71,7 @@ def works(python, tmp_path):
     elsewhere.mkdir(exist_ok=True)
     where, shown = run(python, "-c", PROGRAM, cwd=elsewhere).splitlines()
     run(python.parent / "lostcfr", "--help", cwd=elsewhere)
-    assert run(python.parent / "lostcfr", "replay", "7", cwd=elsewhere).count("\n") > 44
+    assert run(python.parent / "lostcfr", "replay", "--seed", "7", cwd=elsewhere).count("\n") > 44
     assert shown == run(sys.executable, "-c", PROGRAM, cwd=elsewhere).splitlines()[1]
     return Path(where)
 

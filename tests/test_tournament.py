@@ -185,7 +185,7 @@ def test_the_command_reports_standings_and_matches():
     code, printed, complaint = command(*ARENA, "--json", "--anchor", "balanced", "--seed", 4)
     assert code == 0, complaint
     figures = json.loads(printed)
-    assert list(figures) == ["seed", "rules", "pairs", "anchor", "bounded", "ratings", "matches"]
+    assert list(figures) == ["seed", "rules", "rounds", "pairs", "anchor", "bounded", "ratings", "matches"]
     assert (figures["seed"], figures["pairs"], Rules(**figures["rules"])) == (4, 40, MINI)
     played = round_robin(GAME, [bot(name) for name in NAMES], 40, 4, threads=2)
     assert figures["matches"] == [match.figures for match in played]
@@ -201,7 +201,7 @@ def test_the_command_shows_two_tables():
     assert code == 0, complaint
     lines = printed.splitlines()
     found = standings(NAMES, round_robin(GAME, [bot(name) for name in NAMES], 40, 4, threads=2), 4)
-    assert lines[0] == "40 mirrored pairs a match, all on the deals of seed 4"
+    assert lines[0] == "40 mirrored pairs for any two agents, all on the deals of seed 4"
     rows = [line for line in lines if re.match(r" [123]  ", line)]
     assert [row.split()[1] for row in rows] == found.names * 2
     assert f"{found.mean[0, 2]:+.2f} ±{found.half[0, 2]:5.2f}" in rows[0]

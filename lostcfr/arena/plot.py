@@ -4,20 +4,23 @@ from typing import Any
 
 import numpy as np
 
+from lostcfr.arena.stats import result_of
 from lostcfr.arena.tournament import Standings
 from lostcfr.drawing import PALETTE, png
 
 DARK = 0.6  # share of the darkest colour from which on figures on it are white
 
 
-def picture(standings: Standings) -> bytes:
-    """A PNG: mean points a round of row against column, and beside it the ratings with their intervals."""
+def picture(standings: Standings, rounds: int = 1) -> bytes:
+    """A PNG: mean points a match of row against column, and beside it the ratings with their intervals."""
     n = len(standings.names)
 
     def draw(figure: Any) -> None:
         points, elo = figure.subplots(1, 2, width_ratios=(1 + n, 4))
         draw_points(figure, points, standings)
+        points.set_title(f"points a {result_of(rounds)}, row against column")
         draw_ratings(elo, standings)
+        elo.set_title(f"Elo of {'rounds' if rounds == 1 else 'matches'} won, 95 % interval")
 
     return png(draw, 6 + 1.3 * n, 1.6 + 0.55 * n)
 
@@ -34,7 +37,6 @@ def draw_points(figure: Any, axes: Any, standings: Standings) -> None:
         axes.text(column, row, figures, ha="center", va="center", color=shade, fontsize=8)
     axes.set_xticks(range(n), [str(number + 1) for number in range(n)])
     axes.set_yticks(range(n), [f"{name}  {number + 1}" for number, name in enumerate(standings.names)])
-    axes.set_title("points a round, row against column")
     figure.colorbar(image, ax=axes)
 
 
@@ -46,4 +48,3 @@ def draw_ratings(axes: Any, standings: Standings) -> None:
     axes.axvline(0, color="grey", linewidth=0.8)
     axes.set_yticks(range(n), [str(number + 1) for number in range(n)])
     axes.set_ylim(n - 0.5, -0.5)
-    axes.set_title("Elo of rounds won, 95 % interval")

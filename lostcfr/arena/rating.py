@@ -2,6 +2,7 @@
 
 In the model of Bradley and Terry (1952) agent i beats agent j with probability 1 / (1 + exp(x_j - x_i)); the x are the
 strengths, and 400 / ln 10 points of Elo are one unit of them. A draw counts as half a win for each.
+A round here may as well be a match of several.
 """
 
 from typing import NamedTuple

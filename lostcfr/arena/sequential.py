@@ -29,7 +29,7 @@ class Verdict(NamedTuple):
     pairs: int  # that were played
     ratio: float  # logarithm of the likelihood of HIGH over that of LOW
     bound: float  # "high" from ratio >= bound on, "low" from ratio <= -bound on
-    mean: float  # points a round over these pairs; too extreme where the test stopped early, for that is why it stopped
+    mean: float  # points over these pairs; too extreme where the test stopped early, for that is why it stopped
 
 
 def log_ratio(pairs: int, mean: float, variance: float, low: float, high: float) -> float:
@@ -48,9 +48,7 @@ def decide(values: Callable[[int, int], npt.NDArray[np.float64]], low: float, hi
     InputError unless low < high, both finite.
     """
     if not -np.inf < low < high < np.inf:
-        raise InputError(
-            f"a sequential test needs finite bounds LOW < HIGH in points a round, not {low:g} and {high:g}"
-        )
+        raise InputError(f"a sequential test needs finite bounds LOW < HIGH in points, not {low:g} and {high:g}")
     played, total, squares, ratio = 0, 0.0, 0.0, 0.0
     while played < most and abs(ratio) < BOUND:
         # The last block takes what is left, so that none is a single pair.
@@ -72,19 +70,20 @@ def duel(
     low: float,
     high: float,
     *,
+    rounds: int = 1,
     threads: int | None = None,
     watch: Callable[[int], bool] = lambda rounds: False,
 ) -> Verdict:
-    """Test the agent's mean points a round against ``low`` and ``high`` on mirrored pairs of the seed, in their order.
+    """Test the agent's mean points a match against ``low`` and ``high`` on mirrored pairs of the seed, in their order.
 
-    At most ``pairs`` (at least 2); ``watch`` is as in ``play_pairs``.
+    At most ``pairs`` (at least 2); ``rounds`` and ``watch`` are as in ``play_pairs``.
     """
 
     def values(first: int, count: int) -> npt.NDArray[np.float64]:
-        def seen(rounds: int) -> bool:
-            return watch(2 * first + rounds)
+        def seen(begun: int) -> bool:
+            return watch(2 * first * rounds + begun)
 
-        played = play_pairs(game, agent, opponent, count, seed, first=first, threads=threads, watch=seen)
+        played = play_pairs(game, agent, opponent, count, seed, rounds=rounds, first=first, threads=threads, watch=seen)
         means: npt.NDArray[np.float64] = (played.score - played.opponent_score).mean(axis=1)
         return means
 

@@ -1,4 +1,4 @@
-"""What mirrored pairs say about two agents. The unit is the pair: its two rounds share a deal."""
+"""What mirrored pairs say about two agents. The unit is the pair: its two matches share their deals."""
 
 from typing import Any
 
@@ -19,13 +19,22 @@ def interval(values: npt.NDArray[np.float64]) -> tuple[float, float]:
     return float(mean - half), float(mean + half)
 
 
+def result_of(rounds: int) -> str:
+    """What has a winner, in words: a round, or a match of several."""
+    return "round" if rounds == 1 else f"match of {rounds} rounds"
+
+
 def summary(agent: str, opponent: str, pairs: Pairs) -> dict[str, Any]:
-    """Figures of one match: means a round, shares of rounds, and the interval over pairs, as plain numbers."""
-    points = (pairs.score - pairs.opponent_score).astype(np.float64)
+    """Figures of mirrored pairs, as plain numbers; docs/evaluation.md has each in words.
+
+    Points and shares of wins are those of matches, with the interval over pairs; how it was played is said a round.
+    """
+    points, rounds = (pairs.score - pairs.opponent_score).astype(np.float64), int(pairs.rounds.sum())
     return {
         "agent": agent,
         "opponent": opponent,
         "pairs": len(points),
+        "rounds": rounds // points.size,
         "mean": float(points.mean()),
         "ci95": list(interval(points.mean(axis=1))),
         "win": float((points > 0).mean()),
@@ -33,26 +42,26 @@ def summary(agent: str, opponent: str, pairs: Pairs) -> dict[str, Any]:
         "loss": float((points < 0).mean()),
         "score": float(pairs.score.mean()),
         "opponent_score": float(pairs.opponent_score.mean()),
-        "turns": float(pairs.turns.mean()),
+        "turns": float(pairs.turns.sum() / rounds),
         "stalled": float(pairs.forced.sum() / max(1, pairs.turns.sum())),
-        "opened": float(pairs.opened.mean()),
-        "unfinished": float(pairs.unfinished.mean()),
+        "opened": float(pairs.opened.sum() / rounds),
+        "unfinished": float(pairs.unfinished.sum() / rounds),
         **conduct(pairs),
     }
 
 
 def conduct(pairs: Pairs) -> dict[str, float | None]:
-    """How the agent played: means a round, an expedition or a decision; docs/evaluation.md has each in words.
+    """How the agent played: means a round, an expedition or a decision.
 
     Entropy and support are None where no network decided.
     """
     opened, by_networks = int(pairs.opened.sum()), bool(pairs.support.any())
     expeditions, free = max(1, opened), pairs.plies - pairs.forced_decisions
-    good = int(pairs.good_openings.sum())
+    good, rounds = int(pairs.good_openings.sum()), pairs.rounds.sum()
     return {
-        "decisions": float(free.mean()),
-        "forced_decisions": float(pairs.forced_decisions.mean()),
-        "pile_draws": float(pairs.pile_draws.mean()),
+        "decisions": float(free.sum() / rounds),
+        "forced_decisions": float(pairs.forced_decisions.sum() / rounds),
+        "pile_draws": float(pairs.pile_draws.sum() / rounds),
         "cards": float(pairs.cards.sum() / expeditions),
         "positive": float(pairs.positive.sum() / expeditions),
         "negative": float(pairs.negative.sum() / expeditions),

@@ -17,11 +17,11 @@ from lostcfr.game import LostCities
 
 
 class Match(NamedTuple):
-    """One match of a round robin."""
+    """What two agents of a round robin played."""
 
     first: int  # number of the agent whose points these are
     second: int  # number of its opponent
-    points: npt.NDArray[np.int64]  # [P, 2]  points of the first less those of the second, a deal a row
+    points: npt.NDArray[np.int64]  # [P, 2]  points of the first less those of the second, a mirrored pair a row
     figures: dict[str, Any]  # its summary
 
 
@@ -29,9 +29,9 @@ class Standings(NamedTuple):
     """Where n agents stand, the best rating first."""
 
     names: list[str]
-    mean: Floats  # [n, n]  points a round of the row's agent against the column's; 0 against itself
+    mean: Floats  # [n, n]  points a match of the row's agent against the column's; 0 against itself
     half: Floats  # [n, n]  half of the 95 % t-interval of that
-    points: Floats  # [n]  points a round over all its matches
+    points: Floats  # [n]  points a match over all opponents
     elo: Floats  # [n]
     low: Floats  # [n]  ends of the 95 % interval of elo
     high: Floats  # [n]
@@ -57,22 +57,23 @@ def round_robin(
     pairs: int,
     seed: int,
     *,
+    rounds: int = 1,
     threads: int | None = None,
     watch: Callable[[int], bool] = lambda rounds: False,
 ) -> list[Match]:
-    """Play ``pairs`` mirrored pairs between any two of the agents, the deals of the seed in every match.
+    """Play ``pairs`` mirrored pairs between any two of the agents, the deals of the seed for all of them.
 
-    ``watch`` is told the rounds begun so far, of all matches, and says whether to stop, as in ``play_pairs``.
+    ``rounds`` is as in ``play_pairs``; so is ``watch``, which is told the rounds begun so far of all agents.
     """
     check_names([agent.name for agent in agents])
     matches: list[Match] = []
     for first, second in combinations(range(len(agents)), 2):
 
-        def seen(rounds: int, before: int = 2 * pairs * len(matches)) -> bool:
-            return watch(before + rounds)
+        def seen(begun: int, before: int = 2 * pairs * rounds * len(matches)) -> bool:
+            return watch(before + begun)
 
         agent, opponent = agents[first], agents[second]
-        played = play_pairs(game, agent, opponent, pairs, seed, threads=threads, watch=seen)
+        played = play_pairs(game, agent, opponent, pairs, seed, rounds=rounds, threads=threads, watch=seen)
         figures = summary(agent.name, opponent.name, played)
         matches.append(Match(first, second, played.score - played.opponent_score, figures))
     return matches
@@ -81,7 +82,7 @@ def round_robin(
 def standings(names: Sequence[str], matches: Sequence[Match], seed: int, anchor: str | None = None) -> Standings:
     """Pairwise points and ratings of all agents from their matches, the best rating first.
 
-    Ratings are of rounds won, whatever the points; ``rating.ratings`` says how. Their mean is 0, or the anchor's is.
+    Ratings are of matches won, whatever the points; ``rating.ratings`` says how. Their mean is 0, or the anchor's is.
     """
     check_names(names, anchor)
     n, games = len(names), np.array([match[:2] for match in matches])

@@ -9,9 +9,11 @@ import click
 
 from lostcfr.cli.options import (
     announce_compiling,
+    check_folder,
     json_option,
     print_json,
     progress_bar,
+    rounds_option,
     rules_option,
     seed_option,
     threads_option,
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from lostcfr.game import LostCities
 
 UNBOUNDED = (
-    "Some agents lost no round to any of the others. How far apart the two groups are rated is then a matter of\n"
+    "Some agents lost no {result} to any of the others. How far apart the two groups are rated is then a matter of\n"
     "the prior, not of measurement, and so are those intervals (docs/arena.md)."
 )
 
@@ -37,8 +39,9 @@ UNBOUNDED = (
     type=click.IntRange(2, 10_000_000),
     default=1000,
     show_default=True,
-    help="Deals of a match, each played twice; with --sprt: the most.",
+    help="Matches of any two, each played twice; with --sprt: the most.",
 )
+@rounds_option
 @seed_option
 @click.option("--anchor", metavar="AGENT", help="The agent whose rating is 0; default: the mean of all ratings is 0.")
 @click.option(
@@ -47,7 +50,7 @@ UNBOUNDED = (
     nargs=2,
     type=float,
     metavar="LOW HIGH",
-    help="Of two agents: play until it is clear whether the first makes LOW or HIGH points a round.",
+    help="Of two agents: play until it is clear whether the first makes LOW or HIGH points a match.",
 )
 @click.option("--png", type=click.Path(dir_okay=False, path_type=Path), help="Draw the table and the ratings.")
 @rules_option
@@ -56,6 +59,7 @@ UNBOUNDED = (
 def command(
     agents: tuple[str, ...],
     pairs: int,
+    rounds: int,
     seed: int,
     anchor: str | None,
     bounds: tuple[float, float] | None,
@@ -64,10 +68,10 @@ def command(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Play every AGENT against every other on the same deals, each deal twice with the seats swapped.
+    """Play every AGENT against every other on the same deals, each match twice with the seats swapped.
 
-    Prints mean points a round of row against column, with half of the 95 % interval over pairs; and ratings by
-    rounds won (Bradley-Terry, as Elo) with 95 % bootstrap intervals over deals. Agents and rules are those of
+    Prints mean points a match of row against column, with half of the 95 % interval over pairs; and ratings by
+    matches won (Bradley-Terry, as Elo) with 95 % bootstrap intervals over deals. Agents and rules are those of
     lostcfr evaluate; docs/arena.md says how the figures are made.
     """
     from lostcfr.arena.tournament import check_names
@@ -82,8 +86,9 @@ def command(
     check_names([player.name for player in players], anchor)
     rules = rules_of_match(players, rules)
     _check_picture(png)
+    settings = {"seed": seed, "rules": asdict(rules), "rounds": rounds}
     announce_compiling()
-    game, settings = LostCities(rules), {"seed": seed, "rules": asdict(rules)}
+    game = LostCities(rules)
     if bounds:
         sequential_test(game, players, pairs, bounds, threads, settings, as_json)
     else:
@@ -102,8 +107,7 @@ def _check_picture(png: Path | None) -> None:
     from lostcfr.drawing import figure_type
 
     figure_type()
-    if not png.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no folder {png.parent} for {png.name}: make it first", param_hint="--png")
+    check_folder(png, "--png")
 
 
 def tournament(
@@ -119,18 +123,18 @@ def tournament(
     """Play all matches, and print and draw how the agents stand."""
     from lostcfr.arena.tournament import round_robin, standings
 
-    seed, matches = settings["seed"], len(players) * (len(players) - 1) // 2
-    with progress_bar(f"{matches} matches" if matches > 1 else "1 match", total=2 * pairs * matches) as watch:
-        played = round_robin(game, players, pairs, seed, threads=threads, watch=watch)
+    seed, rounds, matches = settings["seed"], settings["rounds"], len(players) * (len(players) - 1) // 2
+    with progress_bar(f"{matches} matches" if matches > 1 else "1 match", total=2 * pairs * rounds * matches) as watch:
+        played = round_robin(game, players, pairs, seed, rounds=rounds, threads=threads, watch=watch)
     found = standings([player.name for player in players], played, seed, anchor)
     if as_json:
         print_json(settings | {"pairs": pairs, "anchor": anchor} | figures(found, played))
     else:
-        show(found, pairs, seed, anchor)
+        show(found, pairs, rounds, seed, anchor)
     if png is not None:
         from lostcfr.arena.plot import picture
 
-        png.write_bytes(picture(found))
+        png.write_bytes(picture(found, rounds))
 
 
 def figures(found: "Standings", played: Sequence["Match"]) -> dict[str, Any]:
@@ -146,11 +150,14 @@ def figures(found: "Standings", played: Sequence["Match"]) -> dict[str, Any]:
     }
 
 
-def show(found: "Standings", pairs: int, seed: int, anchor: str | None) -> None:
+def show(found: "Standings", pairs: int, rounds: int, seed: int, anchor: str | None) -> None:
     """Both tables; a column of the first has the number of its agent."""
+    from lostcfr.arena.stats import result_of
+
+    result = result_of(rounds)
     n, width = len(found.names), max(5, *map(len, found.names))
-    click.echo(f"{pairs:,} mirrored pairs a match, all on the deals of seed {seed}")
-    click.echo("Points a round, row against column, ± half of the 95 % interval over pairs:\n")
+    click.echo(f"{pairs:,} mirrored pairs for any two agents, all on the deals of seed {seed}")
+    click.echo(f"Points a {result}, row against column, ± half of the 95 % interval over pairs:\n")
     click.echo(f"{'':{width + 4}}" + "".join(f"{number:>15}" for number in range(1, n + 1)))
     for row in range(n):
         cells = [
@@ -160,7 +167,8 @@ def show(found: "Standings", pairs: int, seed: int, anchor: str | None) -> None:
         line = f"{row + 1:>2}  {found.names[row]:{width}}" + "".join(f"{cell:>15}" for cell in cells)
         click.echo(line.rstrip())
     centre = f"{anchor} has 0" if anchor else "their mean is 0"
-    click.echo(f"\nRatings by rounds won; {centre}; 95 % interval over deals; points a round over all matches:\n")
+    won = "rounds" if rounds == 1 else "matches"
+    click.echo(f"\nRatings by {won} won; {centre}; 95 % interval over deals; points against all others:\n")
     click.echo(f"{'':4}{'agent':{width}}{'Elo':>8}{'interval':>18}{'points':>10}")
     for row in range(n):
         ends = f"{found.low[row]:+.0f} .. {found.high[row]:+.0f}"
@@ -168,7 +176,7 @@ def show(found: "Standings", pairs: int, seed: int, anchor: str | None) -> None:
             f"{row + 1:>2}  {found.names[row]:{width}}{found.elo[row]:+8.0f}{ends:>18}{found.points[row]:+10.2f}"
         )
     if not found.bounded:
-        click.echo(f"\n{UNBOUNDED}")
+        click.echo(f"\n{UNBOUNDED.format(result=result)}")
 
 
 def sequential_test(
@@ -183,25 +191,28 @@ def sequential_test(
     """Play until one of the bounds can be ruled out, and say which."""
     from lostcfr.arena.sequential import duel
 
-    agent, opponent = players
-    with progress_bar(f"{agent.name} - {opponent.name}, at most", total=2 * pairs) as watch:
-        found = duel(game, agent, opponent, pairs, settings["seed"], *bounds, threads=threads, watch=watch)
+    (agent, opponent), rounds = players, settings["rounds"]
+    with progress_bar(f"{agent.name} - {opponent.name}, at most", total=2 * pairs * rounds) as watch:
+        seed = settings["seed"]
+        found = duel(game, agent, opponent, pairs, seed, *bounds, rounds=rounds, threads=threads, watch=watch)
     if as_json:
         named = {"agent": agent.name, "opponent": opponent.name, "low": bounds[0], "high": bounds[1]}
         print_json(settings | named | found._asdict())
     else:
-        show_verdict(found, agent.name, opponent.name, bounds)
+        show_verdict(found, agent.name, opponent.name, bounds, rounds)
 
 
-def show_verdict(found: "Verdict", agent: str, opponent: str, bounds: tuple[float, float]) -> None:
+def show_verdict(found: "Verdict", agent: str, opponent: str, bounds: tuple[float, float], rounds: int) -> None:
     """The decision and what it rests on."""
+    from lostcfr.arena.stats import result_of
+
     low, high = bounds
     decisions = {
         "low": f"{low:+g} or less, not {high:+g} or more",
         "high": f"{high:+g} or more, not {low:+g} or less",
         "undecided": f"undecided between {low:+g} and {high:+g}: allow more --pairs",
     }
-    click.echo(f"{agent} against {opponent}, points a round: {decisions[found.decision]}")
+    click.echo(f"{agent} against {opponent}, points a {result_of(rounds)}: {decisions[found.decision]}")
     click.echo(f"pairs                 {found.pairs:,}")
     click.echo(f"log-likelihood ratio  {found.ratio:+.2f}, decided from ±{found.bound:.2f} on")
     click.echo(f"mean so far           {found.mean:+.2f} (extreme where a test stops early: that is why it stopped)")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,12 +28,25 @@ seed_option = click.option(
     show_default=True,
     help="Seed of deals and chance.",
 )
+rounds_option = click.option(
+    "--rounds",
+    type=click.IntRange(1, 100),
+    default=1,
+    show_default=True,
+    help="Rounds of a match; the player ahead starts the next one.",
+)
 threads_option = click.option(
     "--threads",
     type=click.IntRange(1),
     default=None,
     help="Threads to use; default: LOSTCFR_THREADS, or all cores.",
 )
+
+
+def check_folder(path: Path | None, option: str) -> None:
+    """An error now where the file that ``option`` names could not be written later."""
+    if path is not None and not path.absolute().parent.is_dir():
+        raise click.BadParameter(f"there is no folder {path.parent} for {path.name}: make it first", param_hint=option)
 
 
 def print_json(value: Any) -> None:

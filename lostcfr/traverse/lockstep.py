@@ -83,14 +83,15 @@ class Lockstep:
         roots: int | None = None,
         watch: Callable[[int], bool] = lambda started: False,
     ) -> Played:
-        """Play the trajectories ``order`` (i8 [T], each of task.first .. task.first + T - 1 once) to their ends.
+        """Play the trajectories ``order`` (i8 [T], each at most once, from task.first on) to their ends.
 
+        Results are those of task.first .. max(order), 0 where one is left out.
         ``roots``: trajectories that each group may start a tick, where they branch; None is no limit.
         ``watch`` is told now and then how many have started, and says whether to stop: then ``Stopped`` is raised.
         The samples are views that are good until the next call.
         """
         began = time.perf_counter()
-        results = np.zeros((len(order), codes.RESULTS), np.int64)
+        results = np.zeros((order.max(initial=task.first - 1) + 1 - task.first, codes.RESULTS), np.int64)
         source = Trajectories(order, len(self.groups), watch)
         for group in self.groups:
             group.rows.used[0] = 0
@@ -102,7 +103,7 @@ class Lockstep:
             pass
         return Played(
             results=results,
-            samples=self.collector.collect(task, len(order), [group.rows for group in self.groups], mapped),
+            samples=self.collector.collect(task, len(results), [group.rows for group in self.groups], mapped),
             nodes=sum(run.nodes for run in runs),
             ticks=sum(run.ticks for run in runs),
             lane_ticks=sum(run.lane_ticks for run in runs),
