@@ -22,7 +22,7 @@ types: $(INSTALLED)
 	$(BIN)/mypy
 
 tests: $(INSTALLED)
-	$(BIN)/python -m pytest -m "not install and not slow and not browser"
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 -m "not install and not slow and not browser"
 
 test-install: $(INSTALLED)
 	$(BIN)/python -m pytest -m install
