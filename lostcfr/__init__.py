@@ -8,7 +8,7 @@ from lostcfr.rules import Rules
 if TYPE_CHECKING:
     from lostcfr.game import LostCities
     from lostcfr.lanes import Lanes
-    from lostcfr.run.start import load_agent
+    from lostcfr.run.agent_names import load_agent
 
 __version__ = "0.2.0"
 __all__ = ["IllegalAction", "InputError", "Lanes", "LostCFRError", "LostCities", "Rules", "RulesError", "load_agent"]
@@ -25,7 +25,7 @@ def __getattr__(name: str) -> Any:
 
         return Lanes
     if name == "load_agent":
-        from lostcfr.run.start import load_agent
+        from lostcfr.run.agent_names import load_agent
 
         return load_agent
     raise AttributeError(f"module 'lostcfr' has no attribute {name!r}")

@@ -11,7 +11,7 @@ from lostcfr.arena.match import play_pairs
 from lostcfr.errors import CheckpointError, ConfigurationError
 from lostcfr.kernels import trajectory as codes
 from lostcfr.names import PLAY_ALL, PLAY_LIKELIEST
-from lostcfr.run.start import load_agent, rules_of_match
+from lostcfr.run.agent_names import load_agent, rules_of_match
 from lostcfr.solvers.averaging import kept_snapshots, snapshot_weights
 from lostcfr.traverse.samples import Player
 from rule_sets import MINI
@@ -247,7 +247,25 @@ def test_rules_must_be_those_of_the_agents(run):
     assert rules_of_match([bot], MINI) == MINI
     with pytest.raises(InputError) as error:
         rules_of_match([bot, trained], Rules(n_colors=2, stall_limit=None))
-    sentence = f"{run} was trained with n_ranks=4, but the match is to be played with n_ranks=9: set its rules by "
-    assert str(error.value).startswith(sentence + "--rule n_ranks=4 ")
-    assert "--rule stall_limit=10" in str(error.value)
-    assert "n_colors" not in str(error.value)
+    theirs = [
+        "n_ranks=4",
+        "n_wagers=1",
+        "hand_size=3",
+        "expedition_cost=-4",
+        "bonus_threshold=4",
+        "bonus=3",
+        "stall_limit=10",
+    ]
+    chosen = [
+        "n_ranks=9",
+        "n_wagers=3",
+        "hand_size=8",
+        "expedition_cost=-20",
+        "bonus_threshold=8",
+        "bonus=20",
+        "stall_limit=null",
+    ]
+    assert str(error.value) == (
+        f"{run} was trained with {' and '.join(theirs)}, but the match is to be played with {' and '.join(chosen)}: "
+        f"set its rules by {' '.join(f'--rule {each}' for each in theirs)}, or choose another agent"
+    )

@@ -84,6 +84,15 @@ def test_help_is_quick():
     assert not {"numba", "llvmlite", "torch", "scipy"} & set(loaded)
 
 
+def test_a_match_of_rule_based_players_does_not_wait_for_torch():
+    program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules)); {MAIN}"
+    code, printed, _ = finish(start("evaluate", "balanced", "--against", "random", "--pairs", "2", program=program))
+    loaded = printed.splitlines()[-1].split()
+    assert code == 0
+    assert "numba" in loaded
+    assert "torch" not in loaded
+
+
 def test_doctor_knows_this_installation():
     lines = output("doctor").splitlines()
     found = dict(re.split(r"  +", line, maxsplit=1) for line in lines)

@@ -76,7 +76,7 @@ def command(
     """
     from lostcfr.arena.tournament import check_names
     from lostcfr.game import LostCities
-    from lostcfr.run.start import load_agent, rules_of_match
+    from lostcfr.run.agent_names import load_agent, rules_of_match
 
     if bounds and (len(agents) != 2 or anchor is not None or png is not None):
         raise click.UsageError("--sprt tests two agents, and has neither --anchor nor --png: leave those out")

@@ -76,7 +76,7 @@ def command(
     from lostcfr.arena.stats import summary
     from lostcfr.game import LostCities
     from lostcfr.record import write_rounds
-    from lostcfr.run.start import load_agent, rules_of_match
+    from lostcfr.run.agent_names import load_agent, rules_of_match
 
     # All that can be wrong first: no match is played for nothing.
     check_file(save_rounds, 2 * pairs * rounds * len(against.split(",")))

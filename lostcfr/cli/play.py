@@ -93,7 +93,7 @@ def at_table(
 ) -> tuple[tuple[Player, Player], Agent, Rules]:
     """The players of these names, who advises, and the rules that all of them play by."""
     from lostcfr.play.match import Player
-    from lostcfr.run.start import load_agent, rules_of_match
+    from lostcfr.run.agent_names import load_agent, rules_of_match
 
     persons = [name.strip().lower() == HUMAN for name in names]
     agents = [None if person else load_agent(name) for name, person in zip(names, persons, strict=True)]

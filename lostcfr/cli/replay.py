@@ -68,7 +68,7 @@ def played(seed: int, deal: int, names: tuple[str, str], rules: Rules | None) ->
     """The deal, played by the agents of these names."""
     from lostcfr.arena.rounds import play_rounds
     from lostcfr.game import LostCities
-    from lostcfr.run.start import load_agent, rules_of_match
+    from lostcfr.run.agent_names import load_agent, rules_of_match
 
     agents = load_agent(names[0]), load_agent(names[1])
     return play_rounds(LostCities(rules_of_match(agents, rules)), agents, seed, first=deal)[0]
