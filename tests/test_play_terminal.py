@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 
@@ -91,6 +92,14 @@ class Person:
                 os.write(self.terminal, INTERRUPT)
         return shown + self.rest()
 
+    def runs(self):
+        """Whether the program still runs a moment from now."""
+        try:
+            self.process.wait(0.5)
+        except subprocess.TimeoutExpired:
+            return True
+        return False
+
     def rest(self):
         """What is shown until the program ends."""
         shown = b""
@@ -170,6 +179,24 @@ def test_ctrl_c_keeps_the_round_and_load_goes_on_with_it(tmp_path):
     code, _, complaints = piped(tmp_path, "\n".join(lines[3:]), "--load", f"{NAME}.txt", "--save", "whole.txt")
     assert (code, complaints) == (0, "")
     assert read_rounds(tmp_path / "whole.txt") == [session.played]
+
+
+@pytest.mark.parametrize("how", ["terminated", "terminal closes"])
+def test_a_process_that_is_ended_keeps_the_round(tmp_path, how):
+    session = begin(LostCities(MINI), 4, 0, "noisy")
+    with Person(tmp_path, "--seed", "4", "--against", "noisy", *RULES) as person:
+        person.sees("card> $")
+        person.types(script(session)[0], r"draw> $")
+        if how == "terminated":
+            while person.runs():  # as with Ctrl-C, Python may miss one
+                person.process.terminate()
+            assert person.process.returncode == 128 + signal.SIGTERM
+        else:
+            os.close(person.terminal)
+            person.terminal = os.open(os.devnull, os.O_RDWR)
+            assert person.process.wait(STOPS_WITHIN) != 0
+    (kept,) = read_rounds(tmp_path / f"{NAME}.txt")
+    assert kept.actions == session.played.actions[:1]
 
 
 def test_an_end_of_input_keeps_the_round(tmp_path):

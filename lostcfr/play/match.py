@@ -12,6 +12,7 @@ from lostcfr.play.session import Session, deal
 from lostcfr.play.terminal import Leave, Setting, Terminal
 from lostcfr.record import Round
 from lostcfr.rules import next_starter
+from lostcfr.run.signals import ends_raised
 
 if TYPE_CHECKING:
     from lostcfr.agents import Agent
@@ -60,11 +61,12 @@ class Match:
         session = Session(begun, (first.agent, second.agent))
         terminal = Terminal(self.setting, session, (first.name, second.name), self.played)
         try:
-            terminal.play()
+            with ends_raised():
+                terminal.play()
         except (Leave, EOFError):
             self._keep(terminal)
             return None
-        except BaseException:  # Ctrl-C above all; whatever it is, the round must not be lost
+        except BaseException:  # Ctrl-C, a terminal that closes; whatever it is, the round must not be lost
             self._keep(terminal)
             raise
         self.played.append(session.played)

@@ -1,12 +1,15 @@
-"""Ctrl-C and SIGTERM: the first asks for an orderly end, the second ends at once."""
+"""Signals that end a process: in long work the first asks for an orderly end and a second one ends at once."""
 
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+OF_A_TERMINAL = (signal.SIGTERM, signal.SIGHUP)  # beside SIGINT, which Python itself raises; the second when it closes
 
 
 class Interruption:
@@ -40,3 +43,18 @@ class Interruption:
         if self.signal is not None:
             os._exit(128 + number)
         self.signal = number
+
+
+@contextmanager
+def ends_raised() -> Iterator[None]:
+    """SIGTERM, and SIGHUP of a terminal that closes, raise SystemExit with 128 + their number, so nothing is lost."""
+
+    def end(number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in OF_A_TERMINAL}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
