@@ -186,20 +186,40 @@ class AveragingConfig(Section):
     )
 
 
-class EvaluationConfig(Section):
+Period = Annotated[int, Field(ge=0, le=MOST_STEPS, description="Iterations between evaluations; 0: never.")]
+Bots = Annotated[
+    tuple[Bot, ...],
+    Field(strict=False, min_length=1, description="Rule-based players to play against."),  # a list will do, too
+    AfterValidator(_different),
+]
+Pairs = Annotated[int, Field(ge=2, le=10_000_000, description="Deals, each played twice with the seats swapped.")]
+
+
+class ScheduleConfig(Section):
+    """Matches that are played again and again during training."""
+
+    every: Period
+    opponents: Bots
+    pairs: Pairs
+
+
+class EvaluationConfig(ScheduleConfig):
     """Matches against rule-based players during training."""
 
-    every: int = Field(default=5, ge=0, le=MOST_STEPS, description="Iterations between evaluations; 0: never.")
-    opponents: Annotated[tuple[Bot, ...], AfterValidator(_different)] = Field(
-        default=("random", "discard-only", "balanced"),
-        strict=False,  # a list will do
-        min_length=1,
-        description="Rule-based players to play against.",
-    )
-    pairs: int = Field(default=500, ge=2, le=10_000_000, description="Deals, each played twice with the seats swapped.")
+    every: Period = 5
+    opponents: Bots = ("random", "discard-only", "balanced")
+    pairs: Pairs = 500
     view: Literal["average", "mixture", "current"] = Field(
         default="average", description="Who plays: the strategy network, the mixture of snapshots, or the last iterate."
     )
+
+
+class ExtendedEvaluationConfig(ScheduleConfig):
+    """A second, larger schedule of such matches, with the same view; where it is on, it finds the best checkpoint."""
+
+    every: Period = 0
+    opponents: Bots = BOT_NAMES
+    pairs: Pairs = 2000
 
 
 class CheckpointConfig(Section):
@@ -233,6 +253,7 @@ class Configuration(Section):
     strategy: StrategyConfig = StrategyConfig()
     averaging: AveragingConfig = AveragingConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
+    extended_evaluation: ExtendedEvaluationConfig = ExtendedEvaluationConfig()
     checkpoint: CheckpointConfig = CheckpointConfig()
     limits: LimitsConfig = LimitsConfig()
 

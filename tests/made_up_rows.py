@@ -30,7 +30,8 @@ def evaluation(iteration, opponent, mean, agent="average", **others):
         "entropy": None,
     }
     found = {"pairs": 1234, "mean": mean, "ci95": [mean - 1.5, mean + 1.5]}
-    return {"iteration": iteration, "agent": agent, "opponent": opponent, **found, **shares, **play, **others}
+    names = {"iteration": iteration, "schedule": "regular", "agent": agent, "opponent": opponent}
+    return {**names, **found, **shares, **play, **others}
 
 
 def write_rows(folder, rows, evaluations=(), overrides=()):

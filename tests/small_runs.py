@@ -38,6 +38,9 @@ RICH = (
     "advantage.restart=true",
     "strategy.weighting=dcfr",
     "evaluation.view=mixture",
+    "extended_evaluation.every=2",
+    "extended_evaluation.pairs=12",
+    "extended_evaluation.opponents=[cautious]",
 )
 RULES = [text for name, value in asdict(MINI).items() for text in ("--rule", f"{name}={value}")]
 

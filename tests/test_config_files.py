@@ -93,6 +93,11 @@ def test_the_shipped_files():
     assert {name for name, each in found.items() if each.traversal.sampling == "external"} == {"mini"}
     assert found["default"].network == NetworkConfig(one_per_seat=True)
     assert found["smoke"].limits.iterations == found["smoke"].evaluation.every == 3
+    assert found["default"].evaluation.every == 5
+    for each in found.values():
+        often, seldom = each.evaluation, each.extended_evaluation
+        assert seldom.every == 0 or (seldom.every % often.every == 0 and seldom.pairs > often.pairs)
+    assert [name for name, each in found.items() if each.extended_evaluation.every] == ["default", "large"]
     assert all(path.read_text().startswith("# ") for path in FILES)
 
 

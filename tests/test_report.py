@@ -1,6 +1,7 @@
 """The report of a run: what is on the page equals the rows, for runs of many shapes, and nothing else is needed."""
 
 import json
+import re
 import subprocess
 import sys
 from base64 import b64decode, b64encode
@@ -79,12 +80,17 @@ def page(run):
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory):
-    """Two opponents and views, the best evaluation not the newest, one extended evaluation, a name to escape."""
+    """Two opponents and views, the best evaluation not the newest, an extended evaluation, a name to escape.
+
+    The first evaluation is no rival of the others: it is of another view.
+    """
     rows = [
-        evaluation(2, "random", 9.0),
-        evaluation(2, "discard-only", 3.0),
-        evaluation(4, "random", 2.0, agent="mixture", schedule="regular"),
-        evaluation(4, "discard-only", 1.0, agent="mixture", schedule="regular"),
+        evaluation(1, "random", 99.0),
+        evaluation(1, "discard-only", 33.0),
+        evaluation(2, "random", 9.0, agent="mixture"),
+        evaluation(2, "discard-only", 3.0, agent="mixture"),
+        evaluation(4, "random", 2.0, agent="mixture"),
+        evaluation(4, "discard-only", 1.0, agent="mixture"),
         evaluation(4, "random", 30.0, agent="mixture", schedule="extended", pairs=5000),
     ]
     folder = tmp_path_factory.mktemp("many") / "a<b>&'c'"
@@ -144,13 +150,31 @@ def test_time_is_split_as_in_the_rows(many):
 def test_newest_best_and_extended_evaluations_stand_apart(many_page):
     page = Page(many_page)
     newest = page.rows("Newest evaluation: the mixture after iteration 4")
-    best = page.rows("Best evaluation: the average after iteration 2")
+    best = page.rows("Best evaluation: the mixture after iteration 2")
     extended = page.rows("Newest extended evaluation: the mixture after iteration 4")
     assert [row["points a round"] for row in newest + best + extended] == ["+2.0", "+1.0", "+9.0", "+3.0", "+30.0"]
     assert extended[0]["pairs"] == "5,000"
     assert extended[0]["entropy"] == "-"
     (alt,) = [image["alt"] for image in page.all("img") if "ahead of random" in image["alt"]]
     assert "mixture, extended: 30 at iteration 4." in alt
+
+
+def test_the_best_is_that_of_the_deciding_schedule(tmp_path):
+    """It is the earlier one of equals, as in the run itself."""
+    means = {2: 3.0, 4: 8.0, 6: 8.0, 8: 5.0}
+    extended = [evaluation(n, "random", mean, schedule="extended") for n, mean in means.items()]
+    regular = [evaluation(n, "random", -mean) for n, mean in means.items()]
+    rows = [metrics(n) for n in range(1, 9)]
+    for overrides, expected in (
+        (
+            ["extended_evaluation.every=2"],
+            ["Newest evaluation 8", "Newest extended evaluation 8", "Best extended evaluation 4"],
+        ),
+        ([], ["Newest evaluation 8", "Best evaluation 2", "Newest extended evaluation 8"]),
+    ):
+        folder = write_rows(tmp_path / str(len(overrides)), rows, [*regular, *extended], overrides)
+        titles = Page(tables.strength(read_history(folder))).tables
+        assert [re.sub(": .* iteration", "", title) for title in titles] == expected
 
 
 def test_texts_are_escaped(many_page):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import lostcfr.kernels
+from lostcfr.config_file import load, to_yaml
 from lostcfr.errors import CheckpointError, DivergedError, ResourceError
 from lostcfr.memory import Reservoir
 from lostcfr.run import loop, state
@@ -131,7 +132,67 @@ def test_progress_only_grows_and_ends_at_the_whole(finished):
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert [each.row["iteration"] for each in reports if each.row] == [1, 2, 3, 4]
-    assert [len(each.evaluations) for each in reports if each.row] == [0, 2, 0, 2]
+    assert max(each.done for each in reports if each.phase == "evaluate") == 1.0
+    assert max(each.done for each in reports) == 1.0
+
+
+def evaluated(folder):
+    """Iteration, schedule, opponent and pairs of each evaluation of a run."""
+    rows = read_rows(folder / "evaluations.jsonl")
+    return [(row["iteration"], row["schedule"], row["opponent"], row["pairs"]) for row in rows]
+
+
+def test_each_schedule_has_its_iterations_opponents_and_pairs(tmp_path):
+    reports, extended = [], "extended_evaluation"
+    settings = configuration(f"{extended}.every=3", f"{extended}.opponents=[noisy]", f"{extended}.pairs=5")
+    train(tmp_path / "run", settings, report=reports.append)
+    small = [(n, "regular", opponent, 8) for n in (2, 4) for opponent in ("random", "balanced")]
+    assert evaluated(tmp_path / "run") == [*small[:2], (3, "extended", "noisy", 5), *small[2:]]
+    assert [len(each.evaluations) for each in reports if each.row] == [0, 2, 1, 2]
+
+
+def test_a_regular_evaluation_is_the_same_beside_an_extended_one(tmp_path):
+    for folder, every in ("one", 0), ("other", 2):
+        train(tmp_path / folder, configuration(f"extended_evaluation.every={every}", "extended_evaluation.pairs=5"))
+    one, other = (read_rows(tmp_path / folder / "evaluations.jsonl") for folder in ("one", "other"))
+    assert one == [row for row in other if row["schedule"] == "regular"]
+    assert len(other) == len(one) + 2 * 7
+
+
+def means(folder, schedule):
+    """The mean over the opponents of each evaluation of a schedule, by iteration."""
+    rows = [row for row in read_rows(folder / "evaluations.jsonl") if row["schedule"] == schedule]
+    found = {row["iteration"]: [each["mean"] for each in rows if each["iteration"] == row["iteration"]] for row in rows}
+    return {iteration: np.mean(each) for iteration, each in found.items()}
+
+
+def test_the_extended_schedule_decides_on_the_best(tmp_path):
+    """Of a run whose regular evaluations would choose another iteration."""
+    extended = ["extended_evaluation.every=2", "extended_evaluation.pairs=40"]
+    settings = configuration("evaluation.every=1", "evaluation.pairs=2", "limits.iterations=6", *extended)
+    train(tmp_path / "run", settings)
+    by_regular, by_extended = (means(tmp_path / "run", schedule) for schedule in ("regular", "extended"))
+    best = max(by_extended, key=by_extended.get)
+    assert max(by_regular, key=by_regular.get) != best
+    checkpoint = Checkpoints(tmp_path / "run" / "checkpoints").best()
+    assert checkpoint.name == f"{best:08d}-0-000000000"
+    assert checkpoint.state["place"]["best"] == pytest.approx(by_extended[best])
+
+
+@pytest.mark.parametrize(
+    "change", ["pairs=9", "opponents=[selective]", "view=current"], ids=["pairs", "opponents", "view"]
+)
+def test_a_best_by_another_measure_does_not_stand_in_the_way(tmp_path, change):
+    """As a run goes on, the first evaluation of another kind is the best so far, though its mean is lower."""
+    train(tmp_path / "run", configuration("limits.iterations=2", "evaluation.opponents=[random]"))
+    path = tmp_path / "run" / "config.yaml"
+    settings = load(path, ["limits.iterations=4", f"evaluation.{change}"])
+    path.write_text(to_yaml(settings))
+    before = Checkpoints(tmp_path / "run" / "checkpoints").best().state["place"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(loop, "mean_points", lambda rows: before["best"] - 1)
+        train(tmp_path / "run")
+    assert Checkpoints(tmp_path / "run" / "checkpoints").best().name.startswith("00000004")
 
 
 def test_the_last_checkpoints_and_the_best_are_kept(tmp_path):

@@ -33,8 +33,8 @@ def command(run: Path, out: Path | None) -> None:
 
 def key_figures(history: History) -> list[str]:
     """How far the run is, and its newest evaluation."""
-    from lostcfr.report.history import REGULAR
     from lostcfr.report.tables import interval
+    from lostcfr.run.schedules import REGULAR
 
     regular = history.evaluated(REGULAR)
     begun = f"{history.iterations[-1]:.0f} iterations in {history.minutes[-1]:.1f} minutes"

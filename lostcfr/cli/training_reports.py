@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress as Bar, TaskProgressColumn, TextCo
 
 from lostcfr.errors import ResourceError
 from lostcfr.run.directory import TENSORBOARD
+from lostcfr.run.schedules import EXTENDED
 
 if TYPE_CHECKING:
     from lostcfr.run.loop import Progress
@@ -78,10 +79,16 @@ def state(progress: Progress) -> str:
 def evaluation_lines(progress: Progress) -> list[str]:
     """One line for each opponent of an evaluation that has just ended."""
     return [
-        f"{clock(progress.seconds)} iteration {row['iteration']}: {row['mean']:+.1f} points against {row['opponent']} "
+        f"{clock(progress.seconds)} iteration {row['iteration']}{at_length(row)}: "
+        f"{row['mean']:+.1f} points against {row['opponent']} "
         f"({row['ci95'][0]:+.1f} .. {row['ci95'][1]:+.1f}), {row['win']:.0%} won, {row['opened']:.1f} colours opened"
         for row in progress.evaluations
     ]
+
+
+def at_length(row: Any) -> str:
+    """What to say of an evaluation of the extended schedule."""
+    return f", {row['pairs']} pairs" if row["schedule"] == EXTENDED else ""
 
 
 def clock(seconds: float) -> str:
@@ -105,7 +112,8 @@ def _tensorboard(folder: Path) -> Iterator[Callable[[Progress], None]]:
                 writer.add_scalar(name, value, progress.iteration)
             for row in progress.evaluations:
                 for name, value in numbers(row):
-                    writer.add_scalar(f"against {row['opponent']}/{name}", value, row["iteration"])
+                    place = f"against {row['opponent']}{at_length(row)}/{name}"
+                    writer.add_scalar(place, value, row["iteration"])
 
         yield write
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from lostcfr.drawing import png
 from lostcfr.report import charts
-from lostcfr.report.history import REGULAR, Floats, History, numbers
+from lostcfr.report.history import Floats, History, numbers
+from lostcfr.run.schedules import REGULAR
 
 WIDTH, HEIGHT = 4.4, 3.1  # inches of a picture: on a phone one fills the width, on a desk three stand side by side
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from lostcfr.drawing import GREY, PALETTE
-from lostcfr.report.history import EXTENDED, Floats, History, Series, numbers
+from lostcfr.report.history import Floats, History, Series, numbers
+from lostcfr.run.schedules import EXTENDED
 
 ONE_DEPTH = 10.0  # turns of a depth where there is only one
 THOUSANDS = 10_000  # from where on numbers are written with commas

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,11 +17,10 @@ from lostcfr.run.checkpoint import BEST, Checkpoints
 from lostcfr.run.directory import CHECKPOINTS, CONFIG, EVALUATIONS, METRICS
 from lostcfr.run.manifest import MANIFEST, read_manifest
 from lostcfr.run.metrics import read_rows
+from lostcfr.run.schedules import criterion, mean_points
 
 Floats = npt.NDArray[np.float64]
 Row = dict[str, Any]
-
-REGULAR, EXTENDED = "regular", "extended"  # schedules of evaluations
 
 
 class Series(NamedTuple):
@@ -81,7 +81,7 @@ class History:
         """All evaluations by opponent, view and schedule, in the order they first appear."""
         found: dict[tuple[str, str, str], list[Row]] = {}
         for row in self.evaluations:
-            found.setdefault((row["opponent"], row["agent"], schedule_of(row)), []).append(row)
+            found.setdefault((row["opponent"], row["agent"], row["schedule"]), []).append(row)
         return [Series(*key, rows) for key, rows in found.items()]
 
     @property
@@ -93,7 +93,7 @@ class History:
         """Rows of each evaluation of a schedule, by iteration."""
         found: dict[int, list[Row]] = {}
         for row in self.evaluations:
-            if schedule_of(row) == schedule:
+            if row["schedule"] == schedule:
                 found.setdefault(row["iteration"], []).append(row)
         return dict(sorted(found.items()))
 
@@ -103,14 +103,11 @@ def numbers(rows: Iterable[Row], name: str) -> Floats:
     return np.array([np.nan if row.get(name) is None else row[name] for row in rows], np.float64)
 
 
-def schedule_of(row: Row) -> str:
-    """On which schedule a row of an evaluation was made."""
-    return str(row.get("schedule", REGULAR))
-
-
-def mean_points(rows: list[Row]) -> float:
-    """Mean over the opponents of an evaluation, by which a run finds its best."""
-    return sum(float(row["mean"]) for row in rows) / len(rows)
+def best_of(evaluated: dict[int, list[Row]]) -> int:
+    """The iteration of the best of some evaluations, ascending: of those since another thing was measured."""
+    *_, newest = evaluated.values()
+    since = takewhile(lambda item: criterion(item[1]) == criterion(newest), reversed(evaluated.items()))
+    return max(reversed(list(since)), key=lambda item: mean_points(item[1]))[0]
 
 
 def read_history(folder: Path) -> History:
@@ -122,7 +119,7 @@ def read_history(folder: Path) -> History:
     metrics = _read(folder / METRICS, ("iteration",))
     if not metrics:
         raise CheckpointError(f"{folder} has no finished iteration yet: wait for the first row in {METRICS}")
-    evaluations = _read(folder / EVALUATIONS, ("iteration", "agent", "opponent", "mean", "ci95"))
+    evaluations = _read(folder / EVALUATIONS, ("iteration", "schedule", "agent", "opponent", "mean", "ci95"))
     best = folder / CHECKPOINTS / BEST
     return History(
         folder=folder,

@@ -13,10 +13,11 @@ from lostcfr.config_file import to_yaml
 from lostcfr.errors import ResourceError
 from lostcfr.report import tables
 from lostcfr.report.chapters import Chapter, Panel, chapters
-from lostcfr.report.history import REGULAR, History
+from lostcfr.report.history import History
 from lostcfr.report.stylesheet import STYLESHEET
 from lostcfr.run.checkpoint import BEST
 from lostcfr.run.directory import CHECKPOINTS, CONFIG
+from lostcfr.run.schedules import EXTENDED, REGULAR
 
 INDEX = "index.html"
 ICON = (  # of one colour that shows on light and dark
@@ -135,12 +136,12 @@ def reproducing(history: History) -> list[str]:
     iterations = f"--set limits.iterations={history.iterations[-1]:.0f} --set limits.minutes=null"
     again = shlex.quote(f"{folder}-again")
     commands = [f"lostcfr train {shlex.quote(str(folder / CONFIG))} --run {again} {iterations}{device}"]
-    regular = history.evaluated(REGULAR)
+    evaluated = [history.evaluated(schedule) for schedule in (REGULAR, EXTENDED)]
     for manifest, place in ((history.newest, folder), (history.best, folder / CHECKPOINTS / BEST)):
         place_of = manifest["state"]["place"] if manifest else None
         # A checkpoint's place is the next iteration, unless that one is under way.
-        rows = regular.get(place_of["iteration"] - 1, []) if place_of and place_of["phase"] == 0 else []
-        if rows:
+        iteration = place_of["iteration"] - 1 if place_of and place_of["phase"] == 0 else 0
+        for rows in filter(None, (found.get(iteration) for found in evaluated)):
             agent = shlex.quote(f"{place}:{rows[0]['agent']}")
             against = ",".join(row["opponent"] for row in rows)
             commands.append(f"lostcfr evaluate {agent} --against {against} --pairs {rows[0]['pairs']} --seed {seed}")

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from lostcfr.config import Configuration, unread
-from lostcfr.report.history import EXTENDED, REGULAR, Floats, History, Row, mean_points
+from lostcfr.report.history import Floats, History, Row, best_of
+from lostcfr.run.schedules import EXTENDED, REGULAR, deciding
 from lostcfr.yaml_text import shown
 
 NONE = "-"  # where there is no figure
@@ -48,17 +49,19 @@ STRENGTH = {  # column: its name in a row and its form
 
 
 def strength(history: History) -> str:
-    """The newest and the best evaluation, and the newest extended one; a sentence where there is none yet."""
-    regular, extended = history.evaluated(REGULAR), history.evaluated(EXTENDED)
+    """The newest evaluation of each schedule, and the best of the deciding one; a sentence where there is none yet."""
     parts = []
-    if regular:
-        newest, best = max(regular), max(regular, key=lambda iteration: mean_points(regular[iteration]))
-        both = "Newest and best evaluation" if best == newest else "Newest evaluation"
-        parts.append(evaluation(both, newest, regular[newest]))
+    for schedule, title in ((REGULAR, "evaluation"), (EXTENDED, "extended evaluation")):
+        found = history.evaluated(schedule)
+        if not found:
+            continue
+        newest = best = max(found)
+        if schedule == deciding(history.configuration):
+            best = best_of(found)
+            title = f"and best {title}" if best == newest else title
+        parts.append(evaluation(f"Newest {title}", newest, found[newest]))
         if best != newest:
-            parts.append(evaluation("Best evaluation", best, regular[best]))
-    if extended:
-        parts.append(evaluation("Newest extended evaluation", max(extended), extended[max(extended)]))
+            parts.append(evaluation(f"Best {title}", best, found[best]))
     return "\n".join(parts) or "<p>This run has not been evaluated yet.</p>"
 
 

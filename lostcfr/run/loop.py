@@ -16,6 +16,7 @@ from lostcfr.arena.stats import summary
 from lostcfr.config import Configuration
 from lostcfr.errors import CheckpointError
 from lostcfr.run.directory import RunDirectory
+from lostcfr.run.schedules import criterion, deciding, due, mean_points
 from lostcfr.run.signals import Interruption
 from lostcfr.run.state import Store
 from lostcfr.solvers.deep_cfr import DeepCFR, Learner
@@ -35,6 +36,7 @@ class Place:
     step: int = 0
     row: dict[str, Any] = field(default_factory=dict)
     best: float | None = None  # mean points of the best evaluation
+    best_by: list[Any] | None = None  # what that is a mean of
     best_checkpoint: str = ""  # the one that was written after it
     seconds: float = 0.0  # spent on the run so far
 
@@ -158,46 +160,62 @@ class Training:
             place.step += 1
 
     def evaluate(self) -> list[dict[str, Any]]:
-        """Mirrored pairs against each opponent, if this iteration is due; their rows."""
-        settings, place = self.configuration.evaluation, self.place
-        if not settings.every or place.iteration % settings.every:
+        """Mirrored pairs against each opponent of the schedules that are due after this iteration; their rows."""
+        iteration, view = self.place.iteration, self.configuration.evaluation.view
+        schedules = due(self.configuration, iteration)
+        work = [(name, opponent, each.pairs) for name, each in schedules.items() for opponent in each.opponents]
+        if not work:
             return []
-        agent, rows = self.solver.agent(settings.view), []
-        for number, opponent in enumerate(settings.opponents):
+        agent, rows = self.solver.agent(view), []
+        total, played = sum(2 * number for *_, number in work), 0
+        for schedule, opponent, number in work:
 
-            def watch(rounds: int, number: int = number) -> bool:
-                return self.watch((number + rounds / (2 * settings.pairs)) / len(settings.opponents))
+            def watch(rounds: int, before: int = played) -> bool:
+                return self.watch((before + rounds) / total)
 
             pairs = play_pairs(
                 self.solver.game,
                 agent,
                 opponent,
-                settings.pairs,
+                number,
                 self.configuration.seed,
                 threads=self.solver.workers.threads,
                 device=self.device,
                 watch=watch,
             )
-            rows.append({"iteration": place.iteration, **summary(settings.view, opponent, pairs)})
+            played += 2 * number
+            rows.append({"iteration": iteration, "schedule": schedule, **summary(view, opponent, pairs)})
         return rows
 
     def end_iteration(self, evaluations: list[dict[str, Any]]) -> None:
         """Write the rows of the iteration, and a checkpoint if one is due."""
-        place, due = self.place, self.place.iteration % self.configuration.checkpoint.every == 0
-        row = place.row
+        place, row = self.place, self.place.row
         self.directory.metrics.append(row)
         for each in evaluations:
             self.directory.evaluations.append(each)
-        score = sum(each["mean"] for each in evaluations) / len(evaluations) if evaluations else None
-        is_best = score is not None and (place.best is None or score > place.best)
         place.iteration, place.phase, place.step, place.row = place.iteration + 1, 0, 0, {}
-        if is_best:
-            place.best, place.best_checkpoint = score, self.checkpoint_name
-        if due or is_best:
+        is_best = self.find_best(evaluations)
+        if is_best or row["iteration"] % self.configuration.checkpoint.every == 0:
             self.checkpoint()
         if is_best:
             self.store.mark_best()
         self.tell(1.0, row=row, evaluations=tuple(evaluations))
+
+    def find_best(self, evaluations: list[dict[str, Any]]) -> bool:
+        """Whether the run is better than ever before by these evaluations, which is noted.
+
+        The first evaluation of another criterion than before, after a change of settings, counts as better: there is
+        nothing to compare it with.
+        """
+        schedule, place = deciding(self.configuration), self.place
+        rows = [row for row in evaluations if row["schedule"] == schedule]
+        if not rows:
+            return False
+        score, measured = mean_points(rows), [schedule, *criterion(rows)]
+        if place.best is not None and place.best_by == measured and score <= place.best:
+            return False
+        place.best, place.best_by, place.best_checkpoint = score, measured, self.checkpoint_name
+        return True
 
     @property
     def checkpoint_name(self) -> str:

@@ -12,7 +12,7 @@ from lostcfr.errors import CheckpointError, InputError
 from lostcfr.run.directory import RunDirectory
 
 # Sections that may differ when a run goes on: they say how long and how closely watched, not what is computed.
-FREE_TO_CHANGE = ("limits", "evaluation", "checkpoint")
+FREE_TO_CHANGE = ("limits", "evaluation", "extended_evaluation", "checkpoint")
 
 
 @contextmanager
