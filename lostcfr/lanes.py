@@ -183,6 +183,21 @@ class Lanes:
         self._check_dealt()
         state.copy_lane(self.games, source, self.games, target)
 
+    def select(self, lanes: npt.ArrayLike) -> Lanes:
+        """Independent copies of some lanes (int [m], any of them several times), in that order.
+
+        They are numbered anew: lane i of them has the chance of trajectory ``first + i``.
+        """
+        self._check_dealt()
+        wanted = _whole_numbers(lanes, np.shape(lanes)[:1], "lanes")
+        if len(wanted) and (wanted.min() < 0 or wanted.max() >= self.n):
+            raise InputError(f"lanes must hold numbers from 0 to {self.n - 1}")
+        chosen = Lanes(self.game, len(wanted), self.workers)
+        for column, copy in zip(self.games, chosen.games, strict=True):
+            copy[:] = column[wanted]
+        chosen.first, chosen._dealt = self.first, True
+        return chosen
+
     def _run(self, kernel: Any, *arguments: Any, grain: int) -> list[Any]:
         if kernel not in (kernels.deal, kernels.deal_decks):
             self._check_dealt()

@@ -29,7 +29,7 @@ EXIT_INTERRUPTED = 130
 STOPS_WITHIN = 5  # seconds
 PAIRS = 60
 POINTS = r"[+-]\d+\.\d\d"
-COMMANDS = ["arena", "bench", "config", "doctor", "evaluate", "play", "replay", "report", "train"]
+COMMANDS = ["arena", "bench", "check", "config", "doctor", "evaluate", "play", "replay", "report", "train"]
 FIGURES = ["agent", "opponent", "pairs", "rounds", "mean", "ci95", "win", "draw", "loss", "score", "opponent_score"]
 FIGURES += ["turns", "stalled", "opened", "unfinished", "decisions", "forced_decisions", "pile_draws", "cards"]
 FIGURES += ["positive", "negative", "bonus", "good_openings", "bad_openings", "entropy", "support"]
@@ -66,7 +66,13 @@ def test_help_names_every_command():
 
 
 @pytest.mark.parametrize(
-    "command", [*COMMANDS, "bench engine", *(f"config {name}" for name in ("show", "validate", "schema", "reference"))]
+    "command",
+    [
+        *COMMANDS,
+        "bench engine",
+        "check endgame",
+        *(f"config {name}" for name in ("show", "validate", "schema", "reference")),
+    ],
 )
 def test_every_command_explains_itself(command):
     text = output(*command.split(), "--help")
@@ -237,7 +243,7 @@ def test_evaluate_shows_a_table(evaluated, capsys):
     ("command", "code", "message"),
     [
         ("evalute", EXIT_USAGE, "did you mean 'evaluate'"),
-        ("frobnicate", EXIT_USAGE, "known: arena, bench, config, doctor, evaluate, play, replay, report, train"),
+        ("frobnicate", EXIT_USAGE, "known: arena, bench, check, config, doctor, evaluate, play, replay, report, train"),
         ("bench engin", EXIT_USAGE, "engine"),
         ("evaluate balancd --against cautious", EXIT_USAGE, "'balancd' (did you mean 'balanced'?)"),
         ("replay --seed 7 --agents random selectiv", EXIT_USAGE, "'selectiv' (did you mean 'selective'?)"),

@@ -218,6 +218,21 @@ def test_a_copied_lane_is_independent():
         lanes.copy_lane(0, 3)
 
 
+def test_selected_lanes_are_independent_copies_in_the_order_asked_for():
+    lanes = dealt(3)
+    chosen = lanes.select([2, 0, 2])
+    assert all((lanes.games[k][[2, 0, 2]] == chosen.games[k]).all() for k in range(len(lanes.games)))
+    chosen.act(chosen.bot_actions(np.full(3, BOTS["balanced"])))
+    assert chosen.drawing.all()
+    assert not lanes.drawing.any()
+    assert len(lanes.select(np.empty(0, np.int64))) == 0
+    for wrong in ([3], [-1], [0.5], [[0]]):
+        with pytest.raises(InputError, match="lanes must"):
+            lanes.select(wrong)
+    with pytest.raises(InputError, match="no round yet"):
+        LostCities(Rules()).lanes(2).select([0])
+
+
 def test_a_bound_of_the_rules_at_work():
     """A batch of a small game from the first deal to the scores, by public names only."""
     lanes = LostCities(MINI).lanes(64)

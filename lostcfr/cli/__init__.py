@@ -12,6 +12,7 @@ EXIT_INTERRUPTED = 130
 COMMANDS = {
     "arena": "Play every agent against every other, and rate them.",
     "bench": "Measure how fast this machine plays, traverses and trains.",
+    "check": "Check agents against what is known exactly.",
     "config": "Check configuration files and show what they mean.",
     "doctor": "Show versions, cores, the kernel cache and what is missing.",
     "evaluate": "Play mirrored pairs against other agents and report points.",
