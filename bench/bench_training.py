@@ -41,7 +41,8 @@ def task_of(game):
         exploration=0.0,
         explores_once=False,
         branching=False,
-        keeps_strategy=True,
+        keeps_opponent=True,
+        rollout=False,
         seating=seating(anyone, anyone, [codes.REGRETS]),
     )
 

@@ -12,13 +12,17 @@ class Table(NamedTuple):
     """What is learned from, row by row; columns as in ``trajectory.Rows``."""
 
     features: np.ndarray  # [n, F] u1
+    history: np.ndarray  # [n, H] u1
     actions: np.ndarray  # [n, K] u1
     values: np.ndarray  # [n, K] f4
     sigma: np.ndarray  # [n, K] f4
+    sampled: np.ndarray  # [n] f4
+    choice: np.ndarray  # [n] i8
     trajectory: np.ndarray  # [n] i8
     ply: np.ndarray  # [n] i8
     learns_strategy: np.ndarray  # [n] b1
     fallback: np.ndarray  # [n] b1
+    explored: np.ndarray  # [n] b1
 
 
 @kernel
@@ -47,11 +51,16 @@ def place_rows(rows, places, out):
         row = places[k]
         for column in range(rows.features.shape[1]):
             out.features[row, column] = rows.features[k, column]
+        for column in range(rows.history.shape[1]):
+            out.history[row, column] = rows.history[k, column]
         for slot in range(rows.actions.shape[1]):
             out.actions[row, slot] = rows.actions[k, slot]
             out.values[row, slot] = rows.values[k, slot]
             out.sigma[row, slot] = rows.sigma[k, slot]
+        out.sampled[row] = rows.sampled[k]
+        out.choice[row] = rows.facts[k, codes.CHOICE]
         out.trajectory[row] = rows.facts[k, codes.TRAJECTORY]
         out.ply[row] = rows.facts[k, codes.PLY]
         out.learns_strategy[row] = rows.facts[k, codes.KIND] == codes.STRATEGY
         out.fallback[row] = rows.facts[k, codes.FALLBACK] != 0
+        out.explored[row] = rows.facts[k, codes.EXPLORED] != 0

@@ -226,13 +226,17 @@ def record(task, games, paths, requests, answers, choices, rows):
     for r in range(requests.size[0]):
         i = requests.lane[r]
         mine = to_move(games, i) == subject(paths.trajectory[i])
-        if choices.counts[r] or (task.keeps_strategy and not mine):
+        kept = task.rollout if mine else keeps_of_opponent(task, paths, i, requests, r)
+        if choices.counts[r] or kept:
             row = rows.used[0]
             rows.used[0] += 1
             copy_request(requests, choices, r, rows, row)
             write_facts(games, paths, i, rows, row)
             rows.facts[row, codes.KIND] = codes.ADVANTAGE if mine else codes.STRATEGY
             rows.facts[row, codes.FALLBACK] = choices.fallback[r]
+            rows.facts[row, codes.CHOICE] = choices.slot[r]
+            # A decision counts up to the exploratory one, which so is the one that counts and has explored.
+            rows.facts[row, codes.EXPLORED] = choices.counts[r] and paths.explored[i]
             if mine:
                 write_baseline(answers, r, rows, row)
                 paths.row[i] = row
@@ -240,9 +244,18 @@ def record(task, games, paths, requests, answers, choices, rows):
 
 
 @leaf
+def keeps_of_opponent(task, paths, i, requests, r):
+    """Whether a decision of the opponent becomes a row; in a rollout only one by the network that is learning."""
+    same = requests.network[r] == paths.network[i, subject(paths.trajectory[i])]
+    return task.keeps_opponent and (same or not task.rollout)
+
+
+@leaf
 def copy_request(requests, choices, r, rows, row):
     for column in range(requests.features.shape[1]):
         rows.features[row, column] = requests.features[r, column]
+    for column in range(requests.history.shape[1]):
+        rows.history[row, column] = requests.history[r, column]
     for slot in range(requests.actions.shape[1]):
         rows.actions[row, slot] = requests.actions[r, slot]
         rows.sigma[row, slot] = choices.sigma[r, slot]

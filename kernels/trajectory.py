@@ -23,7 +23,9 @@ PARENT = 3  # the row of the subject's decision before this one, or NO_ROW
 SLOT = 4  # the action taken there
 KIND = 5  # ADVANTAGE or STRATEGY
 FALLBACK = 6  # whether no regret was positive
-FACTS = 7
+CHOICE = 7  # the action followed here, or ALL_SLOTS
+EXPLORED = 8  # whether this was the one exploratory decision
+FACTS = 9
 ADVANTAGE = 0  # a decision of the subject: values become regret targets
 STRATEGY = 1  # a decision of its opponent: sigma is what the strategy network learns
 
@@ -81,7 +83,8 @@ class Task(NamedTuple):
     exploration: float  # probability of an exploratory decision of the subject
     explores_once: bool  # whether it explores at most one decision of a trajectory
     branching: bool  # external sampling: the subject follows every action
-    keeps_strategy: bool  # whether decisions of the opponent become rows
+    keeps_opponent: bool  # whether decisions of the opponent become rows
+    rollout: bool  # whether rows stay as played, also those behind an exploratory decision, and become no targets
     seating: Seating
 
 
@@ -136,11 +139,12 @@ class Rows(NamedTuple):
     """Decisions to learn from, in the order they were made in a group of lanes."""
 
     features: np.ndarray  # [R, F] u1
+    history: np.ndarray  # [R, H] u1  as in Requests
     actions: np.ndarray  # [R, K] u1  legal actions, then NO_ACTION
     values: np.ndarray  # [R, K] f4  ADVANTAGE: returns of each action, then regret targets; points of the subject
     sigma: np.ndarray  # [R, K] f4  the policy
     sampled: np.ndarray  # [R] f4  the probability with which the action was sampled
-    facts: np.ndarray  # [R, 7] i8  the columns named above
+    facts: np.ndarray  # [R, 9] i8  the columns named above
     used: np.ndarray  # [1] i8  rows written
 
 

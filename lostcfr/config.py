@@ -39,6 +39,7 @@ Opponent = Annotated[
 ]
 Bot = Annotated[str, AfterValidator(bot_name), WithJsonSchema({"enum": list(BOT_NAMES)})]
 Weighting = Literal["none", "linear", "dcfr"]
+Method = Literal["deep_cfr", "critic_cfr", "policy_gradient"]
 
 
 def faulty(faults: list[Fault]) -> PydanticCustomError:
@@ -138,6 +139,9 @@ class TraversalConfig(Section):
     all_negative: Literal["argmax", "uniform"] = Field(
         default="argmax", description="The policy where no action has a positive advantage."
     )
+    league: float = Field(
+        default=0.0, ge=0, le=1, description="Share of rounds in which a snapshot plays the other seat."
+    )
 
 
 class MemoryConfig(Section):
@@ -151,21 +155,83 @@ class MemoryConfig(Section):
     mapped: bool = Field(default=False, description="Whether the memories lie in files instead of main memory.")
 
 
-class FitConfig(Section):
-    """How a network is fitted to its memory, once an iteration."""
+class UpdatesConfig(Section):
+    """How a network is fitted, once an iteration."""
 
     steps: int = Field(default=512, ge=1, le=MOST_STEPS, description="Updates of a fit.")
     batch: int = Field(default=1024, ge=1, le=1_000_000, description="Rows of an update.")
     learning_rate: float = Field(default=0.001, gt=0, le=1, description="Step size of Adam.")
     clip: float = Field(default=1.0, gt=0, le=1_000_000, description="Largest norm of an update's gradient.")
+
+
+class FitConfig(UpdatesConfig):
+    """How a network is fitted to its memory, once an iteration."""
+
     restart: bool = Field(default=False, description="Whether a fit starts from new weights instead of the last ones.")
     weighting: Weighting = Field(default="linear", description="How the weight of a row grows with its iteration.")
 
 
 class AdvantageConfig(FitConfig):
-    """How an advantage network is fitted to its memory, once an iteration."""
+    """How an advantage network is fitted, once an iteration."""
 
     alpha: float = Field(default=1.5, ge=0, le=10, description="Exponent of the weights of DCFR.")
+    accumulation: Literal["bootstrapped", "reservoir"] = Field(
+        default="bootstrapped",
+        description="Whether regrets add to what the network said before, or are remembered and fitted together.",
+    )
+    policy: Literal["regret_matching", "softmax"] = Field(
+        default="regret_matching", description="How a policy follows from cumulative regrets."
+    )
+    decay: float = Field(
+        default=1.0, ge=0, le=1, description="What is left of cumulative regrets an iteration, beside the weighting."
+    )
+    temperature: float = Field(
+        default=10.0, gt=0, le=100_000, description="Points of cumulative regret that make an action e times likelier."
+    )
+
+
+class CriticConfig(UpdatesConfig):
+    """The critic, a network of the kind of the others that sees both hands, and what is made of its values."""
+
+    hidden: int = Field(default=128, ge=1, le=16384, description="Units of a hidden layer.")
+    layers: int = Field(default=2, ge=1, le=64, description="Hidden layers.")
+    window: int = Field(default=4, ge=1, le=10_000, description="Iterations whose rounds it learns from.")
+    trace: float = Field(
+        default=0.9, ge=0, le=1, description="Lambda of its returns; 0: the next value, 1: the end of the round."
+    )
+    correction: float = Field(
+        default=0.0, ge=0, le=1, description="Beta, the share of a sampled error that corrects an action's value."
+    )
+    most_ratio: float | None = Field(
+        default=None, ge=1, le=1_000_000, description="Largest 1 / probability in that correction; null: no limit."
+    )
+
+
+class PolicyConfig(UpdatesConfig):
+    """How the policy network is improved, once an iteration."""
+
+    ratio_clip: float = Field(
+        default=0.2, gt=0, le=100, description="How far an action's probability may go from the one it was played with."
+    )
+    entropy: float = Field(default=0.02, ge=0, le=100, description="Weight of the policy's entropy, at first.")
+    last_entropy: float = Field(
+        default=0.005, ge=0, le=100, description="The same at the end of the schedule and from then on."
+    )
+    magnet: float = Field(
+        default=0.0, ge=0, le=100, description="Weight of the divergence from the magnet, a copy of the policy."
+    )
+    magnet_every: int = Field(default=20, ge=1, le=MOST_STEPS, description="Iterations between copies.")
+
+
+class ScheduleConfig(Section):
+    """What changes in the course of a run."""
+
+    iterations: int | None = Field(
+        default=None, ge=1, le=MOST_STEPS, description="Iterations that the change takes; null: those of the run."
+    )
+    learning_rate: float = Field(
+        default=0.1, gt=0, le=1, description="Share of each learning rate that is left at the end of them."
+    )
 
 
 class StrategyConfig(FitConfig):
@@ -195,7 +261,7 @@ Bots = Annotated[
 Pairs = Annotated[int, Field(ge=2, le=10_000_000, description="Deals, each played twice with the seats swapped.")]
 
 
-class ScheduleConfig(Section):
+class MatchesConfig(Section):
     """Matches that are played again and again during training."""
 
     every: Period
@@ -203,7 +269,7 @@ class ScheduleConfig(Section):
     pairs: Pairs
 
 
-class EvaluationConfig(ScheduleConfig):
+class EvaluationConfig(MatchesConfig):
     """Matches against rule-based players during training."""
 
     every: Period = 5
@@ -214,7 +280,7 @@ class EvaluationConfig(ScheduleConfig):
     )
 
 
-class ExtendedEvaluationConfig(ScheduleConfig):
+class ExtendedEvaluationConfig(MatchesConfig):
     """A second, larger schedule of such matches, with the same view; where it is on, it finds the best checkpoint."""
 
     every: Period = 0
@@ -244,12 +310,16 @@ RulesSection = Annotated[Rules, PlainValidator(_as_rules), PlainSerializer(asdic
 class Configuration(Section):
     """All settings of a run. Wrong settings raise ``pydantic.ValidationError``, a ``ValueError``."""
 
+    method: Method = Field(default="deep_cfr", description="What is learned, and how; docs/methods.md.")
     seed: int = Field(default=1, ge=0, le=2**64 - 1, description="The seed of every use of chance.")
     rules: RulesSection = Rules()
     network: NetworkConfig = NetworkConfig()
     traversal: TraversalConfig = TraversalConfig()
     memory: MemoryConfig = MemoryConfig()
+    critic: CriticConfig = CriticConfig()
     advantage: AdvantageConfig = AdvantageConfig()
+    policy: PolicyConfig = PolicyConfig()
+    schedule: ScheduleConfig = ScheduleConfig()
     strategy: StrategyConfig = StrategyConfig()
     averaging: AveragingConfig = AveragingConfig()
     evaluation: EvaluationConfig = EvaluationConfig()
@@ -265,25 +335,72 @@ class Configuration(Section):
         return self
 
     def value(self, key: str) -> Any:
-        """The value of a setting by its full name, such as ``traversal.width``."""
+        """The value of a setting by its full name, such as ``seed`` or ``traversal.width``."""
         section, _, name = key.partition(".")
-        return getattr(getattr(self, section), name)
+        return getattr(getattr(self, section), name) if name else getattr(self, section)
+
+    @property
+    def plays_softmax(self) -> bool:
+        """Whether the network that plays gives logits, not regrets."""
+        by_regrets = self.method == "critic_cfr" and self.advantage.policy == "softmax"
+        return by_regrets or self.method == "policy_gradient"
+
+    @property
+    def remembers_regrets(self) -> bool:
+        """Whether regrets go to a reservoir."""
+        return self.method == "deep_cfr" or (self.method == "critic_cfr" and self.advantage.accumulation == "reservoir")
+
+
+def _of_section(section: str, *but: str) -> tuple[str, ...]:
+    """The settings of a section by their full names, without some."""
+    fields = getattr(Configuration.model_fields[section].annotation, "model_fields", {})
+    return tuple(f"{section}.{name}" for name in fields if name not in but)
+
+
+def _unread_by_method(configuration: Configuration) -> list[str]:
+    """Settings that the method does not read, whatever the others are."""
+    accumulated = ("advantage.accumulation", "advantage.policy", "advantage.decay", "advantage.temperature")
+    sampled = ("traversal.sampling", "network.one_per_seat")
+    if configuration.method == "deep_cfr":
+        later = (*_of_section("critic"), *_of_section("policy"), *_of_section("schedule"))
+        return [*later, *accumulated, "traversal.league"]
+    if configuration.method == "critic_cfr":
+        return [*_of_section("policy"), *sampled]
+    regrets = ("critic.correction", "critic.most_ratio", "memory.advantage_rows", "traversal.all_negative")
+    exploring = ("traversal.exploration", "traversal.exploring_decisions")
+    return [*_of_section("advantage"), *sampled, *regrets, *exploring]
 
 
 def unread(configuration: Configuration) -> dict[str, str]:
     """Settings that nothing reads in this configuration, each with the setting that makes it so."""
-    found: dict[str, str] = {}
+    advantage, found = configuration.advantage, dict.fromkeys(_unread_by_method(configuration), "method")
+
+    def also(cause: str, *names: str) -> None:
+        for name in names:
+            found.setdefault(name, cause)
+
     if not configuration.averaging.strategy_network:
-        names = ["memory.strategy_rows", *(f"strategy.{name}" for name in StrategyConfig.model_fields)]
-        found |= dict.fromkeys(names, "averaging.strategy_network")
+        also("averaging.strategy_network", "memory.strategy_rows", *_of_section("strategy"))
     elif configuration.strategy.weighting != "dcfr":
-        found["strategy.gamma"] = "strategy.weighting"
-    if configuration.advantage.weighting != "dcfr":
-        found["advantage.alpha"] = "advantage.weighting"
+        also("strategy.weighting", "strategy.gamma")
+    if advantage.weighting != "dcfr":
+        also("advantage.weighting", "advantage.alpha")
+    if configuration.remembers_regrets:
+        also("advantage.accumulation", "advantage.decay", "advantage.policy", "advantage.temperature")
+    else:
+        also("advantage.accumulation", "advantage.restart", "memory.advantage_rows")
+    if advantage.policy == "softmax":
+        also("advantage.policy", "traversal.all_negative")
+    else:
+        also("advantage.policy", "advantage.temperature")
+    if configuration.critic.correction == 0:
+        also("critic.correction", "critic.most_ratio")
+    if configuration.policy.magnet == 0:
+        also("policy.magnet", "policy.magnet_every")
     if configuration.traversal.exploration == 0:
-        found["traversal.exploring_decisions"] = "traversal.exploration"
+        also("traversal.exploration", "traversal.exploring_decisions")
     if configuration.averaging.snapshots == 0:
-        found["averaging.exponent"] = "averaging.snapshots"
+        also("averaging.snapshots", "averaging.exponent")
     return found
 
 
@@ -304,6 +421,7 @@ def contradictions(configuration: Configuration) -> Iterator[Fault]:
             ("rules.stall_limit",),
             "rules.stall_limit is null, but training needs rounds that end by themselves: set it to a number",
         )
+    yield from _contradictions_of_method(configuration)
     if traversal.sampling == "external" and traversal.exploration > 0:
         yield (
             ("traversal.exploration", "traversal.sampling"),
@@ -331,4 +449,28 @@ def contradictions(configuration: Configuration) -> Iterator[Fault]:
             ("evaluation.view", key),
             f"evaluation.view is {view}, but {key} is {shown(configuration.value(key))}: "
             f"set {key} to {value} or choose another view",
+        )
+
+
+def _contradictions_of_method(configuration: Configuration) -> Iterator[Fault]:
+    """The same for methods with a critic."""
+    traversal = configuration.traversal
+    if configuration.method == "deep_cfr":
+        return
+    if traversal.exploration > 0 and traversal.exploring_decisions == "every" and configuration.method == "critic_cfr":
+        yield (
+            ("traversal.exploring_decisions", "traversal.exploration"),
+            f"traversal.exploration is {traversal.exploration}, but rounds of critic_cfr explore at one decision at "
+            f"most: set traversal.exploring_decisions to one or exploration to 0",
+        )
+    if traversal.league > 0 and traversal.opponent != "current":
+        yield (
+            ("traversal.league", "traversal.opponent"),
+            f"traversal.league is {traversal.league}, but traversal.opponent is {traversal.opponent}: "
+            f"set league to 0 or opponent to current",
+        )
+    if traversal.league > 0 and configuration.averaging.snapshots == 0:
+        yield (
+            ("traversal.league", "averaging.snapshots"),
+            f"traversal.league is {traversal.league}, but averaging.snapshots is 0: keep some or set league to 0",
         )

@@ -52,8 +52,8 @@ def parse(text: str, source: str, overrides: Sequence[str] = ()) -> Configuratio
     document = Document(values, document.places, document.problems)
     for number, override in enumerate(overrides):
         _apply(override, document, Place(text.count("\n") + 2 + number, f"{OVERRIDE}{override}"))
-    for name in sections():
-        if name != "seed" and values.get(name, 0) is None:
+    for name, about in sections().items():
+        if about["type"] == "object" and values.get(name, 0) is None:
             del values[name]  # an empty section has its defaults
     configuration, faults = _validated(values)
     faults += _hidden(document, faults)
@@ -159,7 +159,9 @@ def _hidden(document: Document, faults: list[Fault]) -> list[Fault]:
         kept[head] = value if whole else {name: each for name, each in value.items() if (head, name) not in at_fault}
 
     def sound(key: str) -> bool:
-        head, name = key.split(".", 1)
+        head, _, name = key.partition(".")
+        if not name:
+            return (head,) not in at_fault
         if (head, name) in document.places:
             return name in kept.get(head, {})
         return not all_in_doubt and head not in heads

@@ -1,10 +1,10 @@
-"""One loop to fit a network to weighted rows of a memory: regrets by least squares, strategies by cross-entropy."""
+"""Updates of a network by rows: regrets and values by least squares, strategies by cross-entropy, policies by PPO."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +14,12 @@ from torch import Tensor, nn
 from lostcfr.errors import CheckpointError, DivergedError
 from lostcfr.forward import torch_threads
 from lostcfr.kernels.rules import NO_ACTION
-from lostcfr.memory import Batch
 from lostcfr.nets import Network, initialize
 from lostcfr.threads import Workers
 
 Arrays = dict[str, npt.NDArray[np.float32]]
 
+SMALLEST = 1e-8  # of a probability whose logarithm is taken
 SHARD = 256  # rows of a batch that one thread takes at a time; fewer make the products of matrices slower
 
 
@@ -46,6 +46,38 @@ def strategy_loss(outputs: Tensor, actions: Tensor, values: Tensor, weights: Ten
     return _weighted(rows, weights)
 
 
+def policy_loss(
+    outputs: Tensor,
+    actions: Tensor,
+    choice: Tensor,
+    advantages: Tensor,
+    played: Tensor,
+    magnet: Tensor,
+    clip: float,
+    entropy: float,
+    attraction: float,
+) -> Tensor:
+    """f4 []: the mean over rows of what PPO with a magnet wants to be small.
+
+    That is ``-min(r A, clamp(r, 1 - clip, 1 + clip) A)``, r being the probability of the action taken over the one it
+    was played with (Schulman, Wolski, Dhariwal, Radford and Klimov, "Proximal policy optimization algorithms", 2017,
+    equation 7), less ``entropy`` times the policy's entropy, plus ``attraction`` times its divergence KL(policy ||
+    magnet) (Sokota et al., "A unified approach to reinforcement learning, quantal response equilibria, and two-player
+    zero-sum games", ICLR 2023).
+
+    ``outputs`` f4 [b, A]; ``actions`` u1 [b, K]; ``choice`` i8 [b], the slot of the action taken; ``advantages`` f4
+    [b]; ``played`` f4 [b], its probability then; ``magnet`` f4 [b, K], the magnet's policy.
+    """
+    legal = actions != NO_ACTION
+    logits = _at(outputs, actions, legal).masked_fill(~legal, torch.finfo(outputs.dtype).min)
+    logs = torch.log_softmax(logits, 1)
+    policy = torch.where(legal, logs.exp(), 0.0)
+    ratio = logs.gather(1, choice.unsqueeze(1)).squeeze(1).exp() / played
+    gain = torch.minimum(ratio * advantages, ratio.clamp(1 - clip, 1 + clip) * advantages)
+    distance = logs - magnet.clamp_min(SMALLEST).log() if attraction else torch.zeros_like(logs)
+    return -gain.mean() + (policy * torch.where(legal, entropy * logs + attraction * distance, 0.0)).sum(1).mean()
+
+
 def _at(outputs: Tensor, actions: Tensor, legal: Tensor) -> Tensor:
     """[b, K]: the outputs at the actions; something else where there is none."""
     return outputs.gather(1, (actions * legal).long())
@@ -55,10 +87,23 @@ def _weighted(rows: Tensor, weights: Tensor) -> Tensor:
     return (rows * weights).sum() / len(rows)
 
 
-LOSSES: dict[str, Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]] = {
+LOSSES: dict[str, Callable[..., Tensor]] = {
     "regret": regret_loss,
+    "value": regret_loss,  # of the one action taken
     "strategy": strategy_loss,
+    "policy": policy_loss,
 }
+
+
+class Rows(Protocol):
+    """The rows of an update: a NamedTuple of arrays, the features first; the others are what the loss takes."""
+
+    @property
+    def features(self) -> npt.NDArray[np.uint8]: ...
+
+    def rows(self, begin: int, end: int) -> Rows: ...
+
+    def __iter__(self) -> Iterator[npt.NDArray[Any]]: ...
 
 
 class Fit:
@@ -96,6 +141,11 @@ class Fit:
                 "exp_avg_sq": torch.zeros_like(parameter),
             }
 
+    def slow_down(self, share: float) -> None:
+        """Go on with that share of the learning rate."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate * share
+
     def restart(self, seed: int, number: int) -> None:
         """Fresh parameters, as ``nets.build`` draws them, and a fresh optimiser."""
         initialize(self.module, seed, number)
@@ -106,10 +156,13 @@ class Fit:
         """Steps of the optimiser so far."""
         return int(self.optimizer.state[self.parameters[0]]["step"])
 
-    def step(self, batch: Batch) -> float:
-        """Move the parameters once; the loss before. DivergedError if it is not finite: nothing has moved then."""
+    def step(self, batch: Rows, *coefficients: float) -> float:
+        """Move the parameters once; the loss before. DivergedError if it is not finite: nothing has moved then.
+
+        ``coefficients`` are the last arguments of the loss.
+        """
         with torch_threads(1):
-            loss, gradients = self._gradients(batch)
+            loss, gradients = self._gradients(batch, coefficients)
             norm_of_all = nn.utils.get_total_norm(gradients)
             value, norm = torch.stack([loss, norm_of_all]).tolist()
             if not (math.isfinite(value) and math.isfinite(norm)):
@@ -126,22 +179,22 @@ class Fit:
             self.optimizer.zero_grad()
         return float(value)
 
-    def _gradients(self, batch: Batch) -> tuple[Tensor, list[Tensor]]:
+    def _gradients(self, batch: Rows, coefficients: tuple[float, ...]) -> tuple[Tensor, list[Tensor]]:
         """The loss of a batch, f4 [], and its gradient by parameter. A GPU takes the batch whole."""
-        rows = len(batch.weights)
+        rows = len(batch.features)
         size = SHARD if self.device.type == "cpu" else rows
         shards = [batch.rows(k, k + size) for k in range(0, rows, size)]
-        (loss, gradients), *others = self.workers.map(lambda shard: self._shard(shard, rows), shards)
+        (loss, gradients), *others = self.workers.map(lambda shard: self._shard(shard, rows, coefficients), shards)
         for more, terms in others:
             loss += more
             torch._foreach_add_(gradients, terms)
         return loss, gradients
 
-    def _shard(self, shard: Batch, rows: int) -> tuple[Tensor, list[Tensor]]:
+    def _shard(self, shard: Rows, rows: int, coefficients: tuple[float, ...]) -> tuple[Tensor, list[Tensor]]:
         """The part of the loss and of its gradients that comes from some of a batch's rows."""
         torch.set_num_threads(1)  # a setting of each thread
         features, *targets = [self._on_device(array) for array in shard]
-        loss = LOSSES[self.loss](self.module(features), *targets) * (len(features) / rows)
+        loss = LOSSES[self.loss](self.module(features), *targets, *coefficients) * (len(features) / rows)
         return loss.detach(), list(torch.autograd.grad(loss, self.parameters))
 
     def _on_device(self, array: npt.NDArray[Any]) -> Tensor:

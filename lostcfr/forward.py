@@ -12,6 +12,7 @@ import torch
 
 from lostcfr.errors import ResourceError
 from lostcfr.nets import Network, Scratch
+from lostcfr.threads import Workers
 
 SMALLEST_TILE = 8
 
@@ -48,6 +49,15 @@ class Forward:
             answers[rows] = outputs
         assert answers is not None
         return answers
+
+    def of_all(self, features: npt.NDArray[np.uint8], workers: Workers, network: int = 0) -> npt.NDArray[np.float32]:
+        """Outputs f4 [N, A] of one network for one row u1 [N, F] or more, which the workers share."""
+
+        def answered(rows: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
+            return self(rows, np.full(len(rows), network, np.int32)).copy()
+
+        with torch_threads(1):
+            return np.concatenate(workers.map(answered, np.array_split(features, min(workers.threads, len(features)))))
 
     def _rows(self, module: Network, features: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
         """The outputs of one network."""

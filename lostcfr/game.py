@@ -76,6 +76,11 @@ class LostCities:
         """f4 [features]: factors that bring each column of ``Lanes.observe`` to a size of about 1."""
         return np.array([1 / min(max(1, size), infoset.BYTE) for _, size in self._columns], np.float32)
 
+    def history_feature_scales(self) -> npt.NDArray[np.float32]:
+        """f4 [history features]: the same for the columns of ``Lanes.observe_history``."""
+        color = [1 / max(1, self.rules.n_wagers), *[1.0] * self.rules.n_ranks]
+        return np.array(color * self.rules.n_colors, np.float32)
+
     def history_feature_names(self) -> list[str]:
         """Name of each column of ``Lanes.observe_history``, the opponent's hand."""
         return [f"{color}.hand_theirs_{card}" for color in self.colors for card in self._wagers_and_faces]

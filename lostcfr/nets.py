@@ -1,17 +1,20 @@
-"""Networks from what a player knows (``Lanes.observe``) to one number an action: a regret in points, or a logit.
+"""Networks from what a player knows (``Lanes.observe``) to one number an action: a regret, a logit, or a value.
 
-All of them take features u1 or f4 [N, F], unscaled, and give f4 [N, A]. In multiples of eight rows, on one thread of
-torch, an answer depends on its own row alone, bit for bit: on neither the other rows nor their number. Two choices see
-to it. The Intel MKL is told to sum in one order; the sigmoid of torch, which rounds the ends of an array otherwise than
-its middle, is written by its tanh. A few rows, or a product of matrices shared among threads, are rounded otherwise on
-some processors: ``forward.Forward`` fills rows up, and it and ``fit.Fit`` keep each product on one thread.
+All of them take features u1 or f4 [N, F], unscaled, and give f4 [N, A]. Critics take F + H columns, the opponent's hand
+(``Lanes.observe_history``) behind the features, and may give one value, f4 [N, 1].
+
+In multiples of eight rows, on one thread of torch, an answer depends on its own row alone, bit for bit: on neither the
+other rows nor their number. Two choices see to it. The Intel MKL is told to sum in one order; the sigmoid of torch,
+which rounds the ends of an array otherwise than its middle, is written by its tanh. A few rows, or a product of
+matrices shared among threads, are rounded otherwise on some processors: ``forward.Forward`` fills rows up, and it and
+``fit.Fit`` keep each product on one thread.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -101,15 +104,26 @@ class Scratch:
         return held[:rows]
 
 
+class Role(NamedTuple):
+    """What a network is for: what it sees, and what it says."""
+
+    sees_both_hands: bool = False
+    one_value: bool = False  # of the whole situation, instead of one number an action
+
+
+PLAYER, ACTION_CRITIC, VALUE_CRITIC = Role(), Role(True), Role(True, True)
+
+
 class Network(nn.Module):
-    """What all kinds share: the activation, the variance of the first weights and the scales of the features."""
+    """What all kinds share: the activation, the variance of the first weights and the scales of the columns."""
 
-    scales: Tensor  # f4 [F]
+    scales: Tensor  # f4 [F], or [F + H] for a critic
 
-    def __init__(self, settings: NetworkSettings, game: LostCities) -> None:
+    def __init__(self, settings: NetworkSettings, game: LostCities, role: Role) -> None:
         super().__init__()
         self.activation, self.variance = ACTIVATIONS[settings.activation], VARIANCE[settings.activation]
-        self.register_buffer("scales", torch.from_numpy(game.feature_scales()), persistent=False)
+        scales = [game.feature_scales(), *([game.history_feature_scales()] if role.sees_both_hands else [])]
+        self.register_buffer("scales", torch.from_numpy(np.concatenate(scales)), persistent=False)
 
     def answer(self, features: Tensor, rows: int, scratch: Scratch) -> Tensor:
         """``forward`` for play, bit for bit: f4 [rows, A], of which those of ``features`` (u1 [N, F]) come first.
@@ -127,12 +141,12 @@ class Network(nn.Module):
 
 
 class Mlp(Network):
-    """``layers`` hidden layers of ``hidden`` units over all features."""
+    """``layers`` hidden layers of ``hidden`` units over all columns."""
 
-    def __init__(self, settings: NetworkSettings, game: LostCities) -> None:
-        super().__init__(settings, game)
-        self.hidden = Stack(game.num_features, settings)
-        self.output = _linear(settings.hidden, game.num_actions)
+    def __init__(self, settings: NetworkSettings, game: LostCities, role: Role = PLAYER) -> None:
+        super().__init__(settings, game, role)
+        self.hidden = Stack(len(self.scales), settings)
+        self.output = _linear(settings.hidden, 1 if role.one_value else game.num_actions)
 
     def forward(self, features: Tensor) -> Tensor:
         outputs: Tensor = self.output(self.hidden(features * self.scales))
@@ -150,16 +164,21 @@ class ColorEquivariant(Network):
 
     Each colour's columns go through ``layers`` hidden layers to a code. The largest and the mean code and the global
     columns make the context, one hidden layer. A colour's actions are read from its code and the context through one
-    hidden layer more, the draw from the deck from the context. Every layer has ``hidden`` units. A row costs about
-    n_colors times an ``mlp`` of the same ``hidden``: with classic rules, 128 units take as long as an ``mlp`` of 512.
+    hidden layer more, the draw from the deck and a value of the whole from the context. Every layer has ``hidden``
+    units. A row costs about n_colors times an ``mlp`` of the same ``hidden``: with classic rules, 128 units take as
+    long as an ``mlp`` of 512.
     """
 
-    def __init__(self, settings: NetworkSettings, game: LostCities) -> None:
-        super().__init__(settings, game)
+    def __init__(self, settings: NetworkSettings, game: LostCities, role: Role = PLAYER) -> None:
+        super().__init__(settings, game, role)
+        self.role, self.features = role, game.num_features
         self.colors, self.types = game.rules.n_colors, types_per_color(game.parameters)
         self.group, hidden = infoset.color_group_size(game.parameters), settings.hidden
-        self.encoder = Stack(self.group, settings)
+        self.encoder = Stack(self.group + (self.types if role.sees_both_hands else 0), settings)
         self.context = _linear(2 * hidden + infoset.GLOBAL_COLUMNS, hidden)
+        if role.one_value:
+            self.output_value = _linear(hidden, 1)
+            return
         self.head_code, self.head_context = _linear(hidden, hidden), _linear(hidden, hidden)
         self.output_color = _linear(hidden, 2 * self.types + 1)
         self.output_deck = _linear(hidden, 1)
@@ -168,12 +187,22 @@ class ColorEquivariant(Network):
         return self.layers(features * self.scales, Scratch())
 
     def layers(self, scaled: Tensor, scratch: Scratch) -> Tensor:
-        split = self.colors * self.group
-        codes = self.encoder(scaled[:, :split].reshape(-1, self.group)).unflatten(0, (len(scaled), self.colors))
-        pooled = torch.cat([codes.amax(1), symmetric_mean(codes), scaled[:, split:]], 1)
-        context = self.activation(self.context(pooled))
+        codes = self.encoder(self._by_color(scaled)).unflatten(0, (len(scaled), self.colors))
+        shared = scaled[:, self.colors * self.group : self.features]
+        context = self.activation(self.context(torch.cat([codes.amax(1), symmetric_mean(codes), shared], 1)))
+        if self.role.one_value:
+            value: Tensor = self.output_value(context)
+            return value
         heads = self.activation(self.head_code(codes) + self.head_context(context).unsqueeze(1))
         return self._by_action(self.output_color(heads), self.output_deck(context))
+
+    def _by_color(self, scaled: Tensor) -> Tensor:
+        """[N C, columns of a colour]: what is seen of each colour."""
+        groups = scaled[:, : self.colors * self.group].unflatten(1, (self.colors, self.group))
+        if self.role.sees_both_hands:
+            hands = scaled[:, self.features :].unflatten(1, (self.colors, self.types))
+            groups = torch.cat([groups, hands], 2)
+        return groups.flatten(0, 1)
 
     def _by_action(self, colors: Tensor, deck: Tensor) -> Tensor:
         """Outputs [N, C, play T + discard T + draw 1] and [N, 1] in the order of the action ids."""
@@ -195,12 +224,12 @@ def symmetric_mean(codes: Tensor) -> Tensor:
     return ((codes + coarse) - coarse).sum(1) / n
 
 
-def build(settings: NetworkSettings, game: LostCities, seed: int, number: int) -> Network:
+def build(settings: NetworkSettings, game: LostCities, seed: int, number: int, role: Role = PLAYER) -> Network:
     """A network of the settings for the game, on the CPU; its parameters depend on (seed, number) alone.
 
     ``seed`` is a run's, ``number`` tells the networks of a run apart, both from 0 to 2^64 - 1.
     """
-    module = KINDS[settings.kind](settings, game)
+    module = KINDS[settings.kind](settings, game, role)
     initialize(module, seed, number)
     return module
 

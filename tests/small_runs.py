@@ -14,7 +14,7 @@ from lostcfr.run.directory import RunDirectory
 from lostcfr.run.loop import Training
 from lostcfr.run.metrics import read_rows
 from lostcfr.run.state import Store
-from lostcfr.solvers.deep_cfr import DeepCFR
+from lostcfr.solvers.methods import new_solver
 from rule_sets import MINI
 
 # The memories overflow in the second iteration; snapshots are dropped from the fourth on.
@@ -66,7 +66,7 @@ def train(folder, settings=None, *, stop=None, **options):
 def restored(folder, checkpoint=None):
     """A solver as a checkpoint of a run has it, by default the newest one."""
     checkpoints = Checkpoints(folder / "checkpoints")
-    solver = DeepCFR(load(folder / "config.yaml"), folder, threads=1)
+    solver = new_solver(load(folder / "config.yaml"), folder, threads=1)
     Store(checkpoints, solver).read(checkpoint or checkpoints.latest())
     return solver
 

@@ -100,7 +100,7 @@ for threads, rules in (1, Rules(n_colors=1, hand_size=1, **small)), (2, Rules(n_
             for exploration, once, branching in modes:
                 table = seating(anyone, opponent, [outputs])
                 plain = (np.uint64(7), 1, 0, int(once), rules.decision_cap)
-                task = codes.Task(*plain, exploration, once, branching, not once, table)
+                task = codes.Task(*plain, exploration, once, branching, not once, once, table)
                 scheduler.play(task, order, nothing, roots=1)
                 scheduler.play(task, order[::-1], strided, baseline=nothing, record=not once)
 for threads, directory in (1, None), (2, "."):

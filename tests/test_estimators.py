@@ -131,7 +131,7 @@ def played(rules, name, with_baseline):
         exploration=mode.exploration,
         explores_once=mode.explores_once,
         branching=mode.branching,
-        keeps_strategy=False,
+        keeps_opponent=False,
     )
     scheduler = Lockstep(mini.game, 256, 1, history=with_baseline)
     baseline = hashed_baseline(mini.game, 2) if with_baseline else None

@@ -29,7 +29,8 @@ def traversed(rules, trajectories, meaning=codes.REGRETS, **changes):
         exploration=0.0,
         explores_once=False,
         branching=False,
-        keeps_strategy=True,
+        keeps_opponent=True,
+        rollout=False,
         seating=seating(ANYONE, ANYONE, [meaning]),
     )
 

@@ -20,7 +20,8 @@ def task_for(game, table, **changes):
         exploration=0.0,
         explores_once=False,
         branching=False,
-        keeps_strategy=True,
+        keeps_opponent=True,
+        rollout=False,
         seating=table,
     )
     return task._replace(**changes)

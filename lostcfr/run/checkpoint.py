@@ -42,6 +42,11 @@ class Checkpoint:
         return dict(self.manifest["state"])
 
     @property
+    def files(self) -> list[str]:
+        """Names of its files."""
+        return list(self.manifest["files"])
+
+    @property
     def parts(self) -> list[str]:
         """Names of its parts."""
         return list(self.manifest["parts"])

@@ -1,4 +1,4 @@
-"""The training loop: collect, fit the advantages, fit the strategy, evaluate once in a while, checkpoint.
+"""The training loop: collect, train each network, evaluate once in a while, checkpoint.
 
 The loop can be stopped and killed at any time. Its place - iteration, phase, step - is part of every checkpoint, and
 all chance is keyed by it, so a run that goes on from a checkpoint is the same, byte for byte, as one never stopped.
@@ -19,7 +19,8 @@ from lostcfr.run.directory import RunDirectory
 from lostcfr.run.schedules import criterion, deciding, due, mean_points
 from lostcfr.run.signals import Interruption
 from lostcfr.run.state import Store
-from lostcfr.solvers.deep_cfr import DeepCFR, Learner
+from lostcfr.solvers.learners import Learner
+from lostcfr.solvers.methods import new_solver
 from lostcfr.traverse.lockstep import Stopped
 from lostcfr.traverse.statistics import describe
 
@@ -68,7 +69,7 @@ class Training:
         report: Callable[[Progress], None] = lambda progress: None,
     ) -> None:
         self.configuration, self.directory, self.device, self.report = configuration, directory, device, report
-        self.solver = DeepCFR(configuration, directory.path, threads=threads, device=device)
+        self.solver = new_solver(configuration, directory.path, threads=threads, device=device)
         self.store = Store(directory.checkpoints, self.solver)
         self.place = Place()
         self.phases = [COLLECT, *(learner.name for learner in self.solver.learners), EVALUATE]

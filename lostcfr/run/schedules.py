@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lostcfr.config import Configuration, ScheduleConfig
+from lostcfr.config import Configuration, MatchesConfig
 
 REGULAR, EXTENDED = "regular", "extended"
 
 
-def due(configuration: Configuration, iteration: int) -> dict[str, ScheduleConfig]:
+def due(configuration: Configuration, iteration: int) -> dict[str, MatchesConfig]:
     """The schedules that ask for an evaluation after an iteration, by name."""
-    settings: dict[str, ScheduleConfig] = {
+    settings: dict[str, MatchesConfig] = {
         REGULAR: configuration.evaluation,
         EXTENDED: configuration.extended_evaluation,
     }

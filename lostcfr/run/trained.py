@@ -44,10 +44,10 @@ def _found(folder: Path) -> tuple[Checkpoint, Path]:
 def agent_in(checkpoint: Checkpoint, configuration: Configuration, view: str, name: str, device: str) -> Agent:
     """A view of the player in a checkpoint."""
     view = view or configuration.evaluation.view
-    averaging, state = configuration.averaging, checkpoint.state
+    state = checkpoint.state
     available = {
         "mixture": bool(state["snapshots"]),
-        "average": averaging.strategy_network,
+        "average": bool(state["networks"]["average"]),
         "current": True,
     }
     if not available.get(view):
@@ -56,10 +56,9 @@ def agent_in(checkpoint: Checkpoint, configuration: Configuration, view: str, na
     game, weights = LostCities(configuration.rules), np.ones(1)
     if view == "mixture":
         stored = [read_snapshot(checkpoint, iteration) for iteration in state["snapshots"]]
-        weights = snapshot_weights(state["snapshots"], averaging.exponent)
+        weights = snapshot_weights(state["snapshots"], configuration.averaging.exponent)
     else:
-        files = [file for file in state["memories"] if (file == "strategy") == (view == "average")]
-        stored = [[_network_of(checkpoint.arrays(file)) for file in files]]
+        stored = [[_network_of(checkpoint.arrays(file)) for file in state["networks"][view]]]
     networks = [[loaded(configuration, game, arrays, device) for arrays in each] for each in stored]
     return agent_of(name, view, networks, weights, configuration)
 

@@ -57,6 +57,11 @@ def regret_weights(weighting: str, alpha: float, iteration: int) -> npt.NDArray[
     return weights.astype(np.float32)
 
 
+def left_of_regrets(weighting: str, alpha: float, iteration: int) -> float:
+    """What is left in an iteration of the regrets summed up before it; 0 in the first."""
+    return float(regret_weights(weighting, alpha, iteration)[iteration - 1])
+
+
 def strategy_weights(weighting: str, gamma: float, iteration: int) -> npt.NDArray[np.float32]:
     """f4 [iteration + 1]: what a strategy of each iteration counts in the average.
 

@@ -38,7 +38,7 @@ def agent_of(
 
 def meaning_of(view: str, configuration: Configuration) -> int:
     """What the outputs of a view's networks mean."""
-    if view == "average":
+    if view == "average" or configuration.plays_softmax:
         return codes.LOGITS
     uniform = configuration.traversal.all_negative == "uniform"
     return codes.REGRETS_OR_UNIFORM if uniform else codes.REGRETS

@@ -99,8 +99,9 @@ class Lockstep:
         runs = [Run(self, group, task, source, forward, baseline, record, roots, results) for group in self.groups]
         self._run(runs, source)
         mapped = self.workers.pool.map if len(self.groups) > 1 else map
-        for _ in mapped(values.sweep_back, (group.rows for group in self.groups)):
-            pass
+        if not task.rollout:
+            for _ in mapped(values.sweep_back, (group.rows for group in self.groups)):
+                pass
         return Played(
             results=results,
             samples=self.collector.collect(task, len(results), [group.rows for group in self.groups], mapped),

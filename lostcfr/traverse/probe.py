@@ -29,7 +29,7 @@ class Tree(NamedTuple):
 def estimate_tree(game: LostCities, seed: int) -> Tree:
     """Estimate the size of a trajectory by random paths; iteration 0, which is never trained on."""
     anyone = Player(np.zeros((1, 2), np.int32), np.ones(1))
-    task = plain_task(game, seed, seating(anyone, anyone, [codes.LOGITS]))._replace(keeps_strategy=True)
+    task = plain_task(game, seed, seating(anyone, anyone, [codes.LOGITS]))._replace(keeps_opponent=True)
 
     def uniform(features: npt.NDArray[np.uint8], network: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
         return np.zeros((len(features), game.num_actions), np.float32)

@@ -100,7 +100,7 @@ class Recursion:
             elif not queue.state[codes.BUSY]:
                 break
         for row in reversed(made):
-            if row != NO_ROW:
+            if row != NO_ROW and not self.task.rollout:
                 value = values.close_row(rows.rows, row)
                 values.deliver_to_row(rows.rows, *rows.rows.facts[row, [codes.PARENT, codes.SLOT]], value)
 

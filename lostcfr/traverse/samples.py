@@ -24,13 +24,17 @@ class Samples(NamedTuple):
     """Decisions to learn from, sorted by trajectory, decision and branch, so that width and threads leave no trace."""
 
     features: npt.NDArray[np.uint8]  # [n, F]
+    history: npt.NDArray[np.uint8]  # [n, H]  the opponent's hand; H is 0 where the traversal keeps no history
     actions: npt.NDArray[np.uint8]  # [n, K]  legal actions, then NO_ACTION
     values: npt.NDArray[np.float32]  # [n, K]  regret targets in points; 0 where strategy is what is learned
     sigma: npt.NDArray[np.float32]  # [n, K]  the policy
+    sampled: npt.NDArray[np.float32]  # [n]  the probability of the action followed, exploration included
+    choice: npt.NDArray[np.int64]  # [n]  which of the actions that was; -1 where all were followed
     trajectory: npt.NDArray[np.int64]  # [n]
     ply: npt.NDArray[np.int64]  # [n]
     learns_strategy: npt.NDArray[np.bool_]  # [n]  a decision of the opponent, for the strategy memory
     fallback: npt.NDArray[np.bool_]  # [n]  no regret was positive
+    explored: npt.NDArray[np.bool_]  # [n]  the one exploratory decision of the trajectory
 
     @property
     def seat(self) -> npt.NDArray[np.int64]:
@@ -82,7 +86,8 @@ def plain_task(game: LostCities, seed: int, table: codes.Seating) -> codes.Task:
         exploration=0.0,
         explores_once=False,
         branching=False,
-        keeps_strategy=False,
+        keeps_opponent=False,
+        rollout=False,
         seating=table,
     )
 
@@ -104,6 +109,10 @@ def seating(
     meanings = np.array(outputs or [codes.REGRETS], np.uint8)
     floor = np.array(floors or np.zeros(len(meanings)), np.float32)
     return codes.Seating(cumulative, network, meanings, floor)
+
+
+# Of the columns of a table that hold one entry a row.
+COLUMN_TYPES = (np.float32, np.int64, np.int64, np.int64, np.bool_, np.bool_, np.bool_)
 
 
 class Collector:
@@ -144,8 +153,7 @@ class Collector:
     def _room(self, rows: int, like: codes.Rows) -> kernels.Table:
         """A table of at least so many rows."""
         if self._table is None or len(self._table.ply) < rows:
-            wide = [np.empty((rows, each.shape[1]), each.dtype) for each in like[:4]]
-            self._table = kernels.Table(
-                *wide, *(np.empty(rows, np.int64) for _ in range(2)), *(np.empty(rows, np.bool_) for _ in range(2))
-            )
+            wide = [np.empty((rows, each.shape[1]), each.dtype) for each in like[:5]]
+            plain = [np.empty(rows, dtype) for dtype in COLUMN_TYPES]
+            self._table = kernels.Table(*wide, *plain)
         return self._table

@@ -31,7 +31,7 @@ def describe(played: Played) -> dict[str, Any]:
         "forced": int(rounds[codes.FORCED]),
         "fallback": float(samples.fallback.mean()) if len(samples.fallback) else 0.0,
         "entropy": float(entropy(samples.sigma).mean()) if len(samples.sigma) else 0.0,
-        "targets": by_depth(samples),
+        "targets": by_depth(samples) if len(samples.ply) and not samples.history.shape[1] else [],
     }
 
 

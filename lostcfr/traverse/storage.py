@@ -51,11 +51,12 @@ def empty_choices(game: LostCities, lanes: int) -> codes.Choices:
     )
 
 
-def empty_rows(game: LostCities, rows: int) -> codes.Rows:
-    """Room for decisions to learn from."""
+def empty_rows(game: LostCities, rows: int, history: bool) -> codes.Rows:
+    """Room for decisions to learn from; with the opponent's hand, where a baseline or critic wants to see it."""
     slots = game.most_legal
     return codes.Rows(
         features=np.empty((rows, game.num_features), np.uint8),
+        history=np.empty((rows, game.num_history_features if history else 0), np.uint8),
         actions=np.empty((rows, slots), np.uint8),
         values=np.empty((rows, slots), np.float32),
         sigma=np.empty((rows, slots), np.float32),
@@ -67,7 +68,7 @@ def empty_rows(game: LostCities, rows: int) -> codes.Rows:
 
 def row_bytes(game: LostCities) -> int:
     """Bytes of one row of a traversal."""
-    return sum(column.nbytes for column in empty_rows(game, 1)) - empty_rows(game, 0).used.nbytes
+    return sum(column.nbytes for column in empty_rows(game, 1, False)) - empty_rows(game, 0, False).used.nbytes
 
 
 def queue_of(order: npt.NDArray[np.int64]) -> codes.Queue:
@@ -106,7 +107,7 @@ class Group:
 
     def __init__(self, game: LostCities, lanes: int, history: bool) -> None:
         self.game, self.history = game, history
-        self.rows = empty_rows(game, 0)
+        self.rows = empty_rows(game, 0, history)
         self.resize(lanes)
 
     def resize(self, lanes: int) -> None:
