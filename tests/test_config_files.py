@@ -88,7 +88,8 @@ def test_the_reference_is_the_page():
 
 
 def test_the_shipped_files():
-    assert [path.stem for path in FILES] == ["default", "large", "mini", "quick", "smoke"]
+    names = ["deep_cfr", "default", "large", "mini", "policy_gradient", "quick", "smoke"]
+    assert [path.stem for path in FILES] == names
     found = {path.stem: load(path) for path in FILES}
     assert {name for name, each in found.items() if each.rules == Rules()} == set(found) - {"mini"}
     assert {name for name, each in found.items() if each.traversal.sampling == "external"} == {"mini"}
