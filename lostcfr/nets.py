@@ -202,7 +202,8 @@ class ColorEquivariant(Network):
         if self.role.sees_both_hands:
             hands = scaled[:, self.features :].unflatten(1, (self.colors, self.types))
             groups = torch.cat([groups, hands], 2)
-        return groups.flatten(0, 1)
+        rows: Tensor = groups.flatten(0, 1)
+        return rows
 
     def _by_action(self, colors: Tensor, deck: Tensor) -> Tensor:
         """Outputs [N, C, play T + discard T + draw 1] and [N, 1] in the order of the action ids."""
