@@ -310,7 +310,7 @@ RulesSection = Annotated[Rules, PlainValidator(_as_rules), PlainSerializer(asdic
 class Configuration(Section):
     """All settings of a run. Wrong settings raise ``pydantic.ValidationError``, a ``ValueError``."""
 
-    method: Method = Field(default="deep_cfr", description="What is learned, and how; docs/methods.md.")
+    method: Method = Field(default="deep_cfr", description="What is learned, and how; docs/training.md.")
     seed: int = Field(default=1, ge=0, le=2**64 - 1, description="The seed of every use of chance.")
     rules: RulesSection = Rules()
     network: NetworkConfig = NetworkConfig()

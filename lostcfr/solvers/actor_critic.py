@@ -17,11 +17,9 @@ from lostcfr import nets
 from lostcfr.config import Configuration
 from lostcfr.fit import Fit
 from lostcfr.forward import Forward, torch_threads
-from lostcfr.memory import GIB, Batch
+from lostcfr.memory import Batch
 from lostcfr.solvers.learners import Arrays, Learner, RolloutLearner, Watch
 from lostcfr.solvers.solver import STRATEGY, Solver
-from lostcfr.traverse.lockstep import Lockstep
-from lostcfr.traverse.recursive import Recursive
 from lostcfr.traverse.rollout import Rollout, Window, at_actions, lambda_returns, leads
 from lostcfr.traverse.samples import Played, Samples, plain_task
 
@@ -46,7 +44,7 @@ class ActorCritic(Solver):
         self.players = [self.player]
         if configuration.averaging.strategy_network:
             self.strategy = self.memory_learner(STRATEGY, STRATEGY_NUMBER)
-        self.scheduler = self._scheduler()
+        self.scheduler = self.new_scheduler(history=True)
         self.keep_snapshot()
 
     @property
@@ -57,13 +55,6 @@ class ActorCritic(Solver):
     def new_player(self) -> Learner:
         """The network that plays, and how it learns."""
         raise NotImplementedError
-
-    def _scheduler(self) -> Lockstep | Recursive:
-        traversal = self.configuration.traversal
-        if traversal.scheduler == "recursive":
-            return Recursive(self.game, history=True)
-        most = self.configuration.memory.budget_gib * GIB
-        return Lockstep(self.game, traversal.width, self.workers.threads, history=True, most_bytes=most)
 
     def _critic(self) -> RolloutLearner:
         """The critic and how it learns: by the returns of the actions taken in all rounds of the window."""

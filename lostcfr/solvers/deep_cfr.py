@@ -26,9 +26,7 @@ from lostcfr.forward import Forward, torch_threads
 from lostcfr.memory import GIB
 from lostcfr.solvers.learners import Watch
 from lostcfr.solvers.solver import STRATEGY, Solver
-from lostcfr.traverse.lockstep import Lockstep
 from lostcfr.traverse.probe import Tree, estimate_tree
-from lostcfr.traverse.recursive import Recursive
 from lostcfr.traverse.samples import Played, Samples, plain_task
 from lostcfr.traverse.storage import row_bytes
 
@@ -46,7 +44,7 @@ class DeepCFR(Solver):
         self.players = self.advantages = [self.memory_learner(f"advantage-{k}", k) for k in range(seats)]
         if configuration.averaging.strategy_network:
             self.strategy = self.memory_learner(STRATEGY, seats)
-        self.scheduler = self._scheduler()
+        self.scheduler = self.new_scheduler(history=False)
         self.keep_snapshot()
 
     def _tree(self) -> Tree | None:
@@ -63,13 +61,6 @@ class DeepCFR(Solver):
                 f"traversal.sampling to outcome, choose smaller rules, or lower traversal.per_player"
             )
         return tree
-
-    def _scheduler(self) -> Lockstep | Recursive:
-        traversal = self.configuration.traversal
-        if traversal.scheduler == "recursive":
-            return Recursive(self.game)
-        most = self.configuration.memory.budget_gib * GIB
-        return Lockstep(self.game, traversal.width, self.workers.threads, most_bytes=most)
 
     def collect(self, watch: Watch) -> Played:
         """Traverse the rounds of the next iteration and put what they show into the memories."""

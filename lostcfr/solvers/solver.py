@@ -15,11 +15,13 @@ from lostcfr.config import Configuration, FitConfig, UpdatesConfig
 from lostcfr.fit import Fit
 from lostcfr.game import LostCities
 from lostcfr.kernels import trajectory as codes
-from lostcfr.memory import Reservoir, bytes_needed, check_budget
+from lostcfr.memory import GIB, Reservoir, bytes_needed, check_budget
 from lostcfr.solvers.averaging import kept_snapshots, regret_weights, snapshot_weights, strategy_weights
 from lostcfr.solvers.learners import Arrays, Learner, MemoryLearner, Watch
 from lostcfr.solvers.views import agent_of, loaded
 from lostcfr.threads import Workers
+from lostcfr.traverse.lockstep import Lockstep
+from lostcfr.traverse.recursive import Recursive
 from lostcfr.traverse.rollout import Window
 from lostcfr.traverse.samples import Played, Player, seating
 
@@ -111,6 +113,14 @@ class Solver:
         if traversal.league:
             player = league(agent.player, player, traversal.league)
         return modules, seating(agent.player, player, outputs)
+
+    def new_scheduler(self, *, history: bool) -> Lockstep | Recursive:
+        """The configured scheduler; with ``history``, rows hold the opponent's hand."""
+        traversal = self.configuration.traversal
+        if traversal.scheduler == "recursive":
+            return Recursive(self.game, history=history)
+        most = self.configuration.memory.budget_gib * GIB
+        return Lockstep(self.game, traversal.width, self.workers.threads, history=history, most_bytes=most)
 
     def new_fit(self, number: int, loss: str, settings: UpdatesConfig) -> Fit:
         """A fresh network that plays or learns how it was played, and its optimiser."""
