@@ -42,12 +42,38 @@ RICH = (
     "extended_evaluation.pairs=12",
     "extended_evaluation.opponents=[cautious]",
 )
+# The methods with a critic, with all that their checkpoints may hold.
+CRITIC = (
+    "method=critic_cfr",
+    "critic.hidden=8",
+    "critic.steps=4",
+    "critic.batch=16",
+    "critic.window=2",
+    "critic.correction=0.5",
+    "traversal.exploration=0.3",
+    "traversal.exploring_decisions=one",
+)
+ACCUMULATED = (*CRITIC, "advantage.weighting=dcfr")
+REMEMBERED = (*CRITIC, "advantage.accumulation=reservoir")
+GRADIENT = (
+    "method=policy_gradient",
+    *CRITIC[1:5],
+    "policy.steps=4",
+    "policy.batch=16",
+    "policy.magnet=0.1",
+    "policy.magnet_every=2",
+    "traversal.league=0.3",
+)
 RULES = [text for name, value in asdict(MINI).items() for text in ("--rule", f"{name}={value}")]
 
 
 def configuration(*overrides, strategy=True):
     """The plain settings with some changed, as on the command line; or without a strategy network."""
     text = PLAIN if strategy else PLAIN.replace(", strategy_rows: 60", "").replace("strategy: {", "strategy: {} # ")
+    if overrides[:1] == GRADIENT[:1]:
+        text = text.replace("advantage: {", "advantage: {} # ").replace("advantage_rows: 60, ", "")
+    elif overrides[:1] == CRITIC[:1] and "advantage.accumulation=reservoir" not in overrides:
+        text = text.replace("advantage_rows: 60, ", "")
     return parse(text, "small", overrides if strategy else ("averaging.strategy_network=false", *overrides))
 
 
@@ -76,10 +102,13 @@ def contents(folder):
     checkpoints, solver = Checkpoints(folder / "checkpoints"), restored(folder)
     newest, best = checkpoints.latest(), checkpoints.best()
     found = {"name": newest.name, "iteration": solver.iteration}
-    for learner in solver.learners:
-        columns = {**learner.fit.arrays(), **learner.memory.all_rows()}
-        found |= {f"{learner.name} {name}": array.tobytes() for name, array in columns.items()}
-        found[f"{learner.name} seen"] = learner.memory.seen
+    parts = {learner.name: learner.fit.arrays() for learner in solver.learners} | solver.more_arrays()
+    for name, memory in solver.memories.items():
+        parts[name] |= memory.all_rows()
+        found[f"{name} seen"] = memory.seen
+    for iteration, rollout in (solver.window.rollouts if solver.window else {}).items():
+        parts[f"rollout {iteration}"] = rollout._asdict()
+    found |= {f"{part} {name}": array.tobytes() for part, arrays in parts.items() for name, array in arrays.items()}
     for iteration, networks in solver.snapshots.items():
         for number, arrays in enumerate(networks):
             found |= {f"snapshot {iteration} {number} {name}": array.tobytes() for name, array in arrays.items()}

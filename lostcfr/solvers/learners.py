@@ -51,18 +51,21 @@ class MemoryLearner:
 
     def train(self, iteration: int, first: int, watch: Watch) -> Iterator[float]:
         """As ``Learner.train``; nothing while the memory is empty."""
-        if first == 0:
-            self.prepare(iteration)
-        if len(self.memory) == 0:
-            return
-        table = self.weights(iteration)
-        table = (table / self.memory.mean_weight(table)).astype(np.float32)
-        if first == 0 and self.settings.restart:
-            self.fit.restart(self.seed, self.number + MOST_NETWORKS * iteration)
+        table: npt.NDArray[np.float32] | None = None
         self.fit.slow_down(self.rate(iteration))
         for step in range(first, self.settings.steps):
             if watch(step):
                 raise Stopped
+            if step == 0:  # not before it may be stopped, for rows must not enter the memory twice
+                self.prepare(iteration)
+                if self.settings.restart and len(self.memory):
+                    self.fit.restart(self.seed, self.number + MOST_NETWORKS * iteration)
+                    self.fit.slow_down(self.rate(iteration))
+            if len(self.memory) == 0:
+                return
+            if table is None:
+                table = self.weights(iteration)
+                table = (table / self.memory.mean_weight(table)).astype(np.float32)
             self.memory.sample(iteration, step, table, self.batch)
             yield self.fit.step(self.batch)
 
