@@ -50,13 +50,14 @@ from lostcfr import LostCities, Rules
 from lostcfr.agents import BOTS
 from lostcfr.arena.match import play_pairs
 from lostcfr.config import Configuration, NetworkConfig
-from lostcfr.kernels import lanes as kernels, reservoir, samples, tick, trajectory as codes, values
+from lostcfr.kernels import lanes as kernels, reservoir, returns, samples, tick, trajectory as codes, values
 from lostcfr.memory import Reservoir
 from lostcfr.nets import build
 from lostcfr.solvers.views import agent_of
 from lostcfr.threads import Workers
 from lostcfr.traverse.lockstep import Lockstep
 from lostcfr.traverse.recursive import Recursive
+from lostcfr.traverse.rollout import lambda_returns, leads
 from lostcfr.traverse.samples import Player, seating
 
 for threads, rules in (1, Rules()), (2, Rules(n_colors=3, hand_size=4, stall_limit=None)):
@@ -102,6 +103,12 @@ for threads, rules in (1, Rules(n_colors=1, hand_size=1, **small)), (2, Rules(n_
                 plain = (np.uint64(7), 1, 0, int(once), rules.decision_cap)
                 task = codes.Task(*plain, exploration, once, branching, not once, once, table)
                 scheduler.play(task, order, nothing, roots=1)
+                if not branching:
+                    rounds = scheduler.play(task._replace(rollout=True, first=0), order, nothing)
+                    told = np.zeros(len(rounds.samples.ply), np.float32)
+                    lambda_returns(rounds.samples, leads(rounds), told, once)
+                    told.flags.writeable = False
+                    lambda_returns(rounds.samples, leads(rounds), told, exploration)
                 scheduler.play(task, order[::-1], strided, baseline=nothing, record=not once)
 for threads, directory in (1, None), (2, "."):
     memory = Reservoir(8, features=5, slots=3, seed=2**64 - 1, number=0, directory=directory, workers=Workers(threads))
@@ -112,7 +119,7 @@ for threads, directory in (1, None), (2, "."):
     for table in np.ones(3, np.float32), np.ones(6, np.float32)[::2]:
         memory.mean_weight(table)
         memory.sample(1, 0, table, memory.new_batch(600))
-modules = (kernels, reservoir, samples, tick, values)
+modules = (kernels, reservoir, returns, samples, tick, values)
 found = [(module, name, each) for module in modules for name, each in vars(module).items()]
 own = [part for part in found if getattr(part[2], "__module__", None) == part[0].__name__ and hasattr(part[2], "stats")]
 print(json.dumps({f"{module.__name__}.{name}": len(each.signatures) for module, name, each in own}))
@@ -256,7 +263,7 @@ def test_importing_the_package_loads_no_compiler():
 
 def test_every_entry_kernel_has_one_compiled_version():
     versions = json.loads(run(SMOKE))
-    modules = ("lanes.", "reservoir.", "samples.", "tick.", "values.")
+    modules = ("lanes.", "reservoir.", "returns.", "samples.", "tick.", "values.")
     entries = [name for name, node in COMPILED.items() if name.startswith(modules) and is_entry(node)]
     assert len(entries) > 20
     assert [name for name in entries if versions[f"lostcfr.kernels.{name}"] != 1] == []

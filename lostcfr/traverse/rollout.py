@@ -77,7 +77,8 @@ def lambda_returns(
     ``lead`` f8 [T] as from ``leads``; ``values`` f4 [n]: a critic's, to the player who decides.
     """
     out = np.empty(len(rows.ply), np.float32)
-    kernels.lambda_returns(samples.Table(*rows), lead, values, float(trace), out)
+    # A copy of the values, whose type does not depend on whether they may be written to.
+    kernels.lambda_returns(samples.Table(*rows), lead, np.array(values, np.float32), float(trace), out)
     return out
 
 
