@@ -75,10 +75,14 @@ def test_the_handlers_are_put_back_after_an_error():
 
 
 def test_a_signal_after_the_end_is_for_the_handler_before():
-    with Interruption() as interruption:
-        pass
-    with pytest.raises(KeyboardInterrupt):
-        os.kill(os.getpid(), signal.SIGINT)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
+    try:
+        with Interruption() as interruption:
+            pass
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert interruption.signal is None
 
 
